@@ -1,0 +1,75 @@
+"""Files, as a broker needs them.
+
+Writes reach the page cache; only a sync makes them durable, and a new, renamed or deleted name is
+durable only after its directory was synced. Every call may raise ``HostFault``; a write that meets the
+end of the disk raises ``DiskFull`` and leaves the file as long as it was before the call.
+Paths are strings with ``/``, absolute or relative to the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+SyncDone: TypeAlias = Callable[[Exception | None], None]
+
+
+class File(Protocol):
+    """An open file. ``size`` is what was written so far, tracked without asking the kernel."""
+
+    path: str
+    size: int
+
+    def append(self, parts: Sequence[Buffer]) -> int:
+        """Writes all parts at the end (whole or not at all); returns the position of the first."""
+
+    def write_at(self, position: int, data: Buffer) -> None: ...
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Up to ``size`` bytes; fewer only at the end of the file."""
+
+    def truncate(self, size: int) -> None: ...
+
+    def reserve(self, size: int) -> None:
+        """Asks for room up to ``size`` without changing the file's length; a hint, never an error."""
+
+    def close(self) -> None: ...
+
+
+class FileSlice(NamedTuple):
+    """Bytes of a file, to be sent without passing through us."""
+
+    file: File
+    position: int
+    size: int
+
+
+class Disk(Protocol):
+    """One storage device's door. Sync is asked for, and answered on the loop."""
+
+    def open(self, path: str, *, create: bool = False) -> File:
+        """Opens for reading and writing. ``create`` makes a missing file, else missing is ``HostFault``."""
+
+    def exists(self, path: str) -> bool: ...
+    def list(self, path: str) -> list[str]:
+        """Sorted names in a directory; ``HostFault`` when it is missing."""
+
+    def make_directory(self, path: str) -> None:
+        """With its parents; an existing one is fine."""
+
+    def rename(self, old: str, new: str) -> None: ...
+    def delete(self, path: str) -> None: ...
+    def delete_tree(self, path: str) -> None: ...
+    def free_bytes(self, path: str) -> int: ...
+
+    def sync_now(self, file: File) -> None:
+        """Blocks until the file's bytes are durable. For start-up and rare events only."""
+
+    def sync_directory_now(self, path: str) -> None: ...
+
+    def start_sync(self, files: Sequence[File], directories: Sequence[str], done: SyncDone) -> None:
+        """Makes all of them durable away from the loop, then calls ``done(fault or None)`` on the loop.
+
+        Many files are made durable by one sync of the file system. A failed sync is never retried.
+        """
