@@ -1,0 +1,111 @@
+# The verbs of this repository. `make run` and `make test` do all their own set-up; a second call finds it done.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+PYTHON3 ?= python3
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+KERNEL := src/twinlog/_kernel.abi3.so
+KERNEL_SOURCES := kernel/Cargo.toml $(shell find kernel/src -name '*.rs')
+CARGO := PYO3_PYTHON=$(CURDIR)/$(PYTHON) cargo
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
+
+# How many seeds `make sim` tries, how many cuts `make powercut` makes, for how long `make fuzz` digs at each target.
+SEEDS ?= 2000
+CUTS ?= 200
+FUZZ_SECONDS ?= 60
+# Test processes side by side. One thing per core: the clients and brokers of tests/compat are processes, too.
+JOBS ?= 2
+ARGS ?=
+
+.PHONY: help setup setup-run setup-test setup-lint run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
+.PHONY: FORCE
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: setup-run setup-test setup-lint ## Make .venv, install what is needed, build the kernel
+
+run: setup-run ## Serve on 127.0.0.1 with data in ./twinlog-data; more by ARGS="..."
+	@exec $(VENV)/bin/twinlog serve $(ARGS)
+
+test: test-kernel test-python ## Run every test
+
+test-kernel: setup-run
+	$(CARGO) test --quiet --manifest-path kernel/Cargo.toml --no-default-features
+
+test-python: setup
+	$(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal -m 'not slow' $(ARGS)
+
+lint: setup ## Check style, types, import directions and the kernel's style
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(VENV)/bin/lint-imports
+	cargo fmt --manifest-path kernel/Cargo.toml --check
+	$(CARGO) clippy --quiet --manifest-path kernel/Cargo.toml --all-targets --no-default-features -- -D warnings
+
+format: setup-lint ## Put the sources into our format
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+	cargo fmt --manifest-path kernel/Cargo.toml
+
+bench: setup ## Measure against Apache Kafka (fetches it once; needs a JDK)
+	$(PYTHON) -m benchmarks.macro $(ARGS)
+
+sim: setup ## Simulate SEEDS=n runs with faults
+	$(PYTHON) -m twinlog.sim --seeds $(SEEDS) $(ARGS)
+
+powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root)
+	CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/faults -m slow -k powercut --timeout 0 $(ARGS)
+
+fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs cargo-fuzz)
+	kernel/fuzz/run.sh $(FUZZ_SECONDS)
+
+docs: setup-run ## Write the generated pages of docs/
+	$(PYTHON) -m twinlog.app.reference docs
+
+wheel: setup-run ## Build dist/*.whl
+	$(VENV)/bin/maturin build --release --quiet --interpreter $(PYTHON) --out dist
+
+clean: ## Remove what was built, keep data
+	rm -rf $(VENV) $(KERNEL) kernel/target dist
+
+# ---- set-up: a stamp per step, newer than what the step was made from ----------------------------------------------
+
+setup-run: $(VENV)/.made-kernel
+setup-test: $(VENV)/.made-test
+setup-lint: $(VENV)/.made-lint
+
+$(VENV)/.made-venv:
+	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo 'Twinlog needs Python 3.11 or later: `$(PYTHON3)` is not. Try: make PYTHON3=python3.12'; exit 1; }
+	@echo 'making $(VENV)'
+	@test -x $(PYTHON) || $(PYTHON3) -m venv $(VENV) || { \
+	  echo 'No virtual environment could be made (on Debian and Ubuntu: apt install python3-venv)'; exit 1; }
+	@touch $@
+
+$(VENV)/.made-run: $(VENV)/.made-venv requirements/run.txt requirements/build.txt
+	@echo 'installing what the broker needs'
+	@$(PIP) -r requirements/run.txt -r requirements/build.txt
+	@touch $@
+
+$(VENV)/.made-test: $(VENV)/.made-run requirements/test.txt
+	@echo 'installing what the tests need'
+	@$(PIP) -r requirements/run.txt -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.made-lint: $(VENV)/.made-run requirements/lint.txt
+	@echo 'installing what the checks need'
+	@$(PIP) -r requirements/run.txt -r requirements/lint.txt
+	@touch $@
+
+$(VENV)/.made-kernel: $(VENV)/.made-run $(KERNEL_SOURCES) pyproject.toml $(if $(wildcard $(KERNEL)),,FORCE)
+	@command -v cargo >/dev/null || { \
+	  echo 'Twinlog needs Rust to build its kernel, and there is no `cargo` here. Get it by your package manager or from rustup, then run make again.'; exit 1; }
+	@echo 'building the kernel'
+	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) PYO3_PYTHON=$(CURDIR)/$(PYTHON) $(VENV)/bin/maturin develop --release --quiet
+	@touch $@
