@@ -18,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast, get_type_hints
+from typing import Any, Final, TypeVar, get_type_hints
 
 T = TypeVar("T")
 
@@ -95,11 +95,13 @@ class Setting:
             raise self._bad(value)
         if self.choices and value not in self.choices:
             raise self._bad(value)
-        if self.type in (int, float) and not (
-            (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
-        ):
+        if isinstance(value, (int, float)) and not self._in_bounds(value):
             raise self._bad(value)
         return value
+
+    def _in_bounds(self, value: float) -> bool:
+        # Written so that NaN, which compares with nothing, is out of bounds.
+        return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
     def show(self, value: Any) -> str:
         """The value as ``config show`` and the reference page print it."""
@@ -129,7 +131,7 @@ def setting(
 ) -> T:
     """Declares a field of a settings dataclass. ``live``: a change counts without a restart."""
     extra = {"doc": doc, "unit": unit, "min": min, "max": max, "choices": choices, "live": live, "secret": secret}
-    return cast(T, dataclasses.field(default=default, metadata={KEY: extra}))
+    return dataclasses.field(default=default, metadata={KEY: extra})
 
 
 def settings_of(group: type) -> Iterator[Setting]:

@@ -48,8 +48,12 @@ def test_texts_become_values(name: str, text: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("heat_celsius", "49"), ("heat_celsius", "251"), ("heat_celsius", "warm"), ("heat_celsius", "")]
-    + [("fan", "yes"), ("mode", "side"), ("share", "nan"), ("share", "1.1")],
+    [
+        *(("heat_celsius", text) for text in ("49", "251", "warm", "")),
+        *(("share", text) for text in ("nan", "1.1")),
+        ("fan", "yes"),
+        ("mode", "side"),
+    ],
 )
 def test_what_cannot_be_is_refused_with_what_can(name: str, text: str) -> None:
     with pytest.raises(BadSetting, match="it must be"):
