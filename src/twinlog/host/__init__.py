@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from twinlog.host.chance import Chance
 from twinlog.host.clock import Clock
-from twinlog.host.disk import Buffer, Disk, File, FileSlice, SyncDone
+from twinlog.host.disk import Buffer, Disk, File, FileSlice, Lock, SyncDone
 from twinlog.host.network import Listener, Network, Stream, StreamHandler
 from twinlog.host.tasks import Tasks, Timer
 
@@ -35,6 +35,7 @@ __all__ = [
     "FileSlice",
     "Host",
     "Listener",
+    "Lock",
     "Network",
     "Stream",
     "StreamHandler",

@@ -3,7 +3,12 @@
 Writes reach the page cache; only a sync makes them durable, and a new, renamed or deleted name is
 durable only after its directory was synced. Every call may raise ``HostFault``; a write that meets the
 end of the disk raises ``DiskFull`` and leaves the file as long as it was before the call.
-Paths are strings with ``/``, absolute or relative to the process.
+A sync that failed once fails for that file (and, when many were synced at once, for its whole file
+system) until the process ends: after a failure the kernel counts the lost pages as clean, so a second
+try would lie. Paths are strings with ``/``, absolute or relative to the process.
+
+A file lives as long as somebody refers to it: ``close`` is for an owner who knows that no slice of the file is
+still on its way out; whoever only lets go drops the reference, and the file closes with the last slice.
 """
 
 from __future__ import annotations
@@ -24,7 +29,8 @@ class File(Protocol):
     def append(self, parts: Sequence[Buffer]) -> int:
         """Writes all parts at the end (whole or not at all); returns the position of the first."""
 
-    def write_at(self, position: int, data: Buffer) -> None: ...
+    def write_at(self, position: int, data: Buffer) -> None:
+        """Overwrites from ``position``, at most ``size``; what reaches beyond makes the file longer."""
 
     def read_at(self, position: int, size: int) -> bytes:
         """Up to ``size`` bytes; fewer only at the end of the file."""
@@ -34,7 +40,8 @@ class File(Protocol):
     def reserve(self, size: int) -> None:
         """Asks for room up to ``size`` without changing the file's length; a hint, never an error."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Nothing new may be asked afterwards; syncs and sends under way still end well."""
 
 
 class FileSlice(NamedTuple):
@@ -52,16 +59,24 @@ class Disk(Protocol):
         """Opens for reading and writing. ``create`` makes a missing file, else missing is ``HostFault``."""
 
     def exists(self, path: str) -> bool: ...
+
     def list(self, path: str) -> list[str]:
         """Sorted names in a directory; ``HostFault`` when it is missing."""
 
     def make_directory(self, path: str) -> None:
         """With its parents; an existing one is fine."""
 
-    def rename(self, old: str, new: str) -> None: ...
+    def rename(self, old: str, new: str) -> None:
+        """Replaces ``new`` if it is there, at once and wholly."""
+
     def delete(self, path: str) -> None: ...
-    def delete_tree(self, path: str) -> None: ...
-    def free_bytes(self, path: str) -> int: ...
+    def delete_tree(self, path: str) -> None:
+        """A directory and all in it; a missing one is fine."""
+
+    def free_bytes(self, path: str) -> int:
+        """What we may still write to the file system that holds ``path``."""
+
+    def total_bytes(self, path: str) -> int: ...
 
     def sync_now(self, file: File) -> None:
         """Blocks until the file's bytes are durable. For start-up and rare events only."""
@@ -71,5 +86,6 @@ class Disk(Protocol):
     def start_sync(self, files: Sequence[File], directories: Sequence[str], done: SyncDone) -> None:
         """Makes all of them durable away from the loop, then calls ``done(fault or None)`` on the loop.
 
-        Many files are made durable by one sync of the file system. A failed sync is never retried.
+        It covers what was written before the call. Many files are made durable by one sync of their
+        file system. Rounds asked for meanwhile wait for their turn.
         """
