@@ -6,9 +6,6 @@ end of the disk raises ``DiskFull`` and leaves the file as long as it was before
 A sync that failed once fails for that file (and, when many were synced at once, for its whole file
 system) until the process ends: after a failure the kernel counts the lost pages as clean, so a second
 try would lie. Paths are strings with ``/``, absolute or relative to the process.
-
-A file lives as long as somebody refers to it: ``close`` is for an owner who knows that no slice of the file is
-still on its way out; whoever only lets go drops the reference, and the file closes with the last slice.
 """
 
 from __future__ import annotations
@@ -44,6 +41,12 @@ class File(Protocol):
         """Nothing new may be asked afterwards; syncs and sends under way still end well."""
 
 
+class Lock(Protocol):
+    """Exclusive use of a path, gone with the process at the latest."""
+
+    def release(self) -> None: ...
+
+
 class FileSlice(NamedTuple):
     """Bytes of a file, to be sent without passing through us."""
 
@@ -59,6 +62,9 @@ class Disk(Protocol):
         """Opens for reading and writing. ``create`` makes a missing file, else missing is ``HostFault``."""
 
     def exists(self, path: str) -> bool: ...
+
+    def size(self, path: str) -> int:
+        """The length of a file that need not be open; ``HostFault`` when it is missing."""
 
     def list(self, path: str) -> list[str]:
         """Sorted names in a directory; ``HostFault`` when it is missing."""
@@ -77,6 +83,9 @@ class Disk(Protocol):
         """What we may still write to the file system that holds ``path``."""
 
     def total_bytes(self, path: str) -> int: ...
+
+    def lock(self, path: str) -> Lock:
+        """Takes the file ``path`` (made when missing) for this process alone; ``HostFault`` when another holds it."""
 
     def sync_now(self, file: File) -> None:
         """Blocks until the file's bytes are durable. For start-up and rare events only."""
