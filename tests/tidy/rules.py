@@ -77,7 +77,7 @@ BANNED_CALLS: Final = {
 LINES_MAX: Final = 800
 LONG_FILES: Final[dict[str, str]] = {}
 
-GENERATED_MARK: Final = "Made by codegen"
+GENERATED_MARK: Final = "by codegen/"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ the smallest value that makes sense in service.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, get_type_hints
 
@@ -28,6 +28,14 @@ TYPES: Final = (bool, int, float, str, tuple[str, ...])
 
 class BadSetting(ValueError):
     """A value that a setting cannot take; the text says which values it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a value must look like beyond its type: in words ("HOST:PORT, or off"), and as a check."""
+
+    says: str
+    fits: Callable[[Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,7 @@ class Setting:
     choices: tuple[str, ...]
     live: bool
     secret: bool
+    form: Form | None
 
     @property
     def type_name(self) -> str:
@@ -56,6 +65,8 @@ class Setting:
         """The values this setting takes, as the end of the sentence "it must be ..."."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
+        if self.form:
+            return self.form.says
         unit = f" {self.unit}" if self.unit else ""
         if self.min is not None and self.max is not None:
             return f"a {self.type_name} from {self.min} to {self.max}{unit}"
@@ -95,6 +106,8 @@ class Setting:
             raise self._bad(value)
         if self.choices and value not in self.choices:
             raise self._bad(value)
+        if self.form and not self.form.fits(value):
+            raise self._bad(value)
         if isinstance(value, (int, float)) and not self._in_bounds(value):
             raise self._bad(value)
         return value
@@ -128,10 +141,13 @@ def setting(
     choices: tuple[str, ...] = (),
     live: bool = False,
     secret: bool = False,
+    form: Form | None = None,
 ) -> T:
     """Declares a field of a settings dataclass. ``live``: a change counts without a restart."""
-    extra = {"doc": doc, "unit": unit, "min": min, "max": max, "choices": choices, "live": live, "secret": secret}
-    return dataclasses.field(default=default, metadata={KEY: extra})
+    bounds = {"min": min, "max": max, "choices": choices, "form": form}
+    return dataclasses.field(
+        default=default, metadata={KEY: {"doc": doc, "unit": unit, "live": live, "secret": secret, **bounds}}
+    )
 
 
 def settings_of(group: type) -> Iterator[Setting]:

@@ -1,0 +1,68 @@
+"""Writes docs/operate/settings.md from the declared settings: ``python -m twinlog.app.reference DOCS``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from twinlog.app.settings import ENTRIES, FLAGS, Entry
+
+HEAD = """# Settings
+
+Made from the program by `make docs`: change the declarations, not this page.
+
+A setting is looked up in this order; the later one wins, and `twinlog config show` names the source of each value:
+
+1. the default below,
+2. a TOML file, named by `--settings FILE` or the variable `TWINLOG_SETTINGS`, with one table a section,
+3. an environment variable, named below,
+4. the command line: the word named below, or `--set section.name=value` for any setting.
+
+A value out of range stops the start with a line that names the source and the range. "Live" settings can be changed
+while the node runs; the others count after a restart.
+"""
+
+
+def settings_page() -> str:
+    return HEAD + "".join(section_lines())
+
+
+def section_lines() -> Iterator[str]:
+    words = {key: word for word, key in FLAGS.items()}
+    for section, entries in groupby(ENTRIES.values(), key=lambda entry: entry.section):
+        yield f"\n## [{section}]\n"
+        for entry in entries:
+            yield entry_text(entry, words.get(entry.key))
+
+
+def entry_text(entry: Entry, word: str | None) -> str:
+    setting = entry.setting
+    shown = setting.show(setting.default)
+    default = f"`{shown}`" if shown else "nothing"
+    lines = [
+        f"\n### {entry.key}\n\n{setting.doc}\n",
+        f"- {capital(setting.allowed)}; default {default}; {'live' if setting.live else 'needs a restart'}",
+        f"- `{entry.variable}`" + (f", `{word}`" if word else ""),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+PAGES = {"operate/settings.md": settings_page}
+
+
+def main() -> None:
+    (docs,) = sys.argv[1:] or ["docs"]
+    for name, page in PAGES.items():
+        path = Path(docs) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page())
+
+
+if __name__ == "__main__":
+    main()
