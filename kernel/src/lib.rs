@@ -1,19 +1,26 @@
 //! Loops over bytes for Twinlog. Nothing in here decides anything: see ARCHITECTURE.md.
-use pyo3::prelude::*;
+//!
+//! Everything outside `python` and `schema` is plain functions over byte slices, so that tests and fuzz targets need no
+//! interpreter. Nothing here panics on bytes from outside, and nothing is allocated for a length that they declare.
 
-/// CRC-32C (Castagnoli) of a buffer, as Kafka batches and our own frames use it.
-#[pyfunction]
-fn crc32c(data: pyo3::buffer::PyBuffer<u8>, py: Python<'_>) -> PyResult<u32> {
-    let slice = data
-        .as_slice(py)
-        .ok_or_else(|| pyo3::exceptions::PyBufferError::new_err("a contiguous buffer is needed"))?;
-    // SAFETY: ReadOnlyCell<u8> has the layout of u8, and the GIL is held while we read.
-    let bytes = unsafe { std::slice::from_raw_parts(slice.as_ptr() as *const u8, slice.len()) };
-    Ok(::crc32c::crc32c(bytes))
-}
+pub mod batch;
+pub mod batch_build;
+pub mod compress;
+pub mod crc;
+pub mod cursor;
+pub mod frames;
+pub mod lz4_frame;
+pub mod produce;
+pub mod split;
 
-#[pymodule]
-fn _kernel(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(crc32c, m)?)?;
-    Ok(())
+#[cfg(feature = "extension")]
+mod python;
+#[cfg(feature = "extension")]
+mod schema;
+
+#[cfg(feature = "extension")]
+#[pyo3::pymodule]
+fn _kernel(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    python::register(module)?;
+    schema::register(module)
 }

@@ -1,5 +1,105 @@
-"""The Rust extension: loops over bytes."""
+"""The Rust extension: loops over bytes.
+
+Buffers are anything contiguous: bytes, bytearray, memoryview. Bytes that break their format raise ``Malformed``; a
+range outside the buffer raises ``ValueError``. Nothing is allocated for a length that the bytes declare, and
+``inflated_max`` bounds what compressed records may grow to.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from typing_extensions import Buffer
 
-def crc32c(data: Buffer) -> int: ...
+class Malformed(ValueError): ...
+
+# -- checksums, memory, stored frames, codecs
+
+def crc32c(buf: Buffer) -> int: ...
+def set_malloc_thresholds() -> None: ...
+def frame_build(payloads: Sequence[Buffer]) -> bytes:
+    """Frames one behind the other. An empty payload is a ``ValueError``: it could not be told from zeroed disk."""
+
+def frame_scan(buf: Buffer, start: int, end: int) -> tuple[list[tuple[int, int]], int, str]:
+    """([(payload offset, payload size)], end of the last good frame, why it stopped).
+
+    The reason is "" at the end, else "short", "crc" or "length"."""
+
+def compress(codec: int, buf: Buffer) -> bytes:
+    """Codecs as in batch attributes: 0 none, 1 gzip, 2 snappy (in the Java client's framing), 3 lz4 frame, 4 zstd."""
+
+def decompress(codec: int, buf: Buffer, inflated_max: int) -> bytes: ...
+
+# -- record batches
+
+# (off, size, base_offset, last_offset_delta, record_count, attributes, base_timestamp, max_timestamp,
+#  producer_id, producer_epoch, base_sequence, leader_epoch)
+Batch: TypeAlias = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
+# (timestamp, key, value, headers)
+NewRecord: TypeAlias = tuple[int, Buffer | None, Buffer | None, Iterable[tuple[str, Buffer | None]] | None]
+# (offset, timestamp, key, value, headers)
+Record: TypeAlias = tuple[int, int, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+
+def check_batch(buf: Buffer, off: int, end: int, inflated_max: int) -> tuple[int, int, Batch | None]:
+    """Checks exactly one batch as a client may produce it: (error, detail, batch).
+
+    error is 0 or a Kafka code: 2 wrong checksum, length or compressed stream; 10 inflates beyond ``inflated_max``;
+    43 format 0 or 1; 76 unknown codec; 87 anything else that is wrong (no or more than one batch, control batch,
+    counts, offsets, a malformed record). detail: without error the index of the first record without a key (-1 none),
+    else the index of the record that broke a rule (-1 the batch itself). ``max_timestamp`` in the batch is what the
+    records say, which need not be what the header says: hand it to ``place_batch``.
+    """
+
+def scan_batches(buf: Buffer, start: int, end: int) -> tuple[list[Batch], int, str]:
+    """Whole batches with a right checksum: (batches, their end, why it stopped).
+
+    The reason is "" at the end, else "short", "crc", "magic" or "length"."""
+
+def place_batch(
+    buf: bytearray | memoryview,
+    off: int,
+    base_offset: int,
+    leader_epoch: int,
+    log_append_time_ms: int,
+    max_timestamp: int | None = None,
+) -> None:
+    """Writes the log's decisions into a batch in place. ``log_append_time_ms`` -1 keeps the client's timestamps and, if
+    ``max_timestamp`` is given, corrects the header's; the checksum is made anew only if something under it changed."""
+
+def decode_records(buf: Buffer, off: int, end: int, inflated_max: int) -> list[Record]:
+    """The records of the batch at ``off``, its checksum checked; the buffer may go on behind the batch."""
+
+def build_batch(
+    records: Iterable[NewRecord],
+    *,
+    base_offset: int = 0,
+    codec: int = 0,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    attributes: int = 0,
+    leader_epoch: int = -1,
+) -> bytes: ...
+def find_timestamp(buf: Buffer, off: int, end: int, timestamp: int, inflated_max: int) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record at or after ``timestamp`` in one batch."""
+
+def max_timestamp_record(buf: Buffer, off: int, end: int, inflated_max: int) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record with the highest timestamp; None for a batch emptied by compaction."""
+
+# -- Kafka requests
+
+def kafka_split(
+    buf: Buffer, start: int, end: int, frame_max: int, flexible_from: bytes
+) -> tuple[int, int, list[tuple[int, int, int, str | None, int, int]]]:
+    """(new start, total size of the incomplete frame there or 0, requests).
+
+    A request is (api_key, version, correlation_id, client_id, body_off, end). A broken frame raises ``Malformed``, but
+    good frames in front of it are returned first: call again until the list is empty. ``flexible_from[key]`` is the
+    first version of that key with a flexible header, 255 for never."""
+
+# (partition, off, size, error, detail, batch), see check_batch
+ProducePartition: TypeAlias = tuple[int, int, int, int, int, Batch | None]
+
+def parse_produce(
+    buf: Buffer, off: int, end: int, version: int, inflated_max: int
+) -> tuple[str | None, int, int, list[tuple[str | bytes, list[ProducePartition]]]]:
+    """(transactional_id, acks, timeout_ms, [(topic name, from version 13 on its id, partitions)])."""
