@@ -1,0 +1,1 @@
+"""Decisions of the controller: an image and a wish in, records and outcomes out. Pure."""
