@@ -8,6 +8,7 @@ The result is committed; a test regenerates it and compares.
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -135,10 +136,14 @@ def module_text(room: Room) -> str:
         body += [f"    {number}: ({', '.join(names)})," for number, names in by_type.items()]
         body.append("}")
     used = "\n".join(body)
-    names = [name for name in ("FRESH", "NEVER", "ZERO_UUID", "Message", "Records", "Struct") if name in used]
+    words = set(re.findall(r"\w+", used))
+    names = [name for name in ("FRESH", "NEVER", "ZERO_UUID", "Message", "Records", "Struct") if name in words]
     what = f"API {room.key}, {room.title}" if room.key >= 0 else room.title.capitalize()
     head = [
-        f'"""{what}. Made from spec/kafka/{room.file}.txt by codegen/generate_kafka.py: change it there."""',
+        f'"""{what}.',
+        "",
+        f"Made from spec/kafka/{room.file}.txt by codegen/generate_kafka.py: change it there.",
+        '"""',
         "",
         "from __future__ import annotations",
         "",

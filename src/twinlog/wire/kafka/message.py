@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias
 
 ZERO_UUID: Final = bytes(16)
 NEVER: Final = 32767
-# Stands for "a new list" or "a new struct" where a default cannot be shared; an empty tuple, so that the kernel knows it.
+# Stands for "a new list" or "a new struct" where a default cannot be shared. The kernel knows it too.
 FRESH: Any = ()
 
 # name, type, class of a struct, first and last version, first and last version in which null is allowed, tag (-1 none),

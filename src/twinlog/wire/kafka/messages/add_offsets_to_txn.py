@@ -1,4 +1,7 @@
-"""API 25, AddOffsetsToTxn. Made from spec/kafka/add_offsets_to_txn.txt by codegen/generate_kafka.py: change it there."""
+"""API 25, AddOffsetsToTxn.
+
+Made from spec/kafka/add_offsets_to_txn.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 24, AddPartitionsToTxn. Made from spec/kafka/add_partitions_to_txn.txt by codegen/generate_kafka.py: change it there."""
+"""API 24, AddPartitionsToTxn.
+
+Made from spec/kafka/add_partitions_to_txn.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

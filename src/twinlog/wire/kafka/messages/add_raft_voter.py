@@ -1,4 +1,7 @@
-"""API 80, AddRaftVoter. Made from spec/kafka/add_raft_voter.txt by codegen/generate_kafka.py: change it there."""
+"""API 80, AddRaftVoter.
+
+Made from spec/kafka/add_raft_voter.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 49, AlterClientQuotas. Made from spec/kafka/alter_client_quotas.txt by codegen/generate_kafka.py: change it there."""
+"""API 49, AlterClientQuotas.
+
+Made from spec/kafka/alter_client_quotas.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

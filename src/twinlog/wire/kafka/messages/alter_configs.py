@@ -1,4 +1,7 @@
-"""API 33, AlterConfigs. Made from spec/kafka/alter_configs.txt by codegen/generate_kafka.py: change it there."""
+"""API 33, AlterConfigs.
+
+Made from spec/kafka/alter_configs.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 45, AlterPartitionReassignments. Made from spec/kafka/alter_partition_reassignments.txt by codegen/generate_kafka.py: change it there."""
+"""API 45, AlterPartitionReassignments.
+
+Made from spec/kafka/alter_partition_reassignments.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

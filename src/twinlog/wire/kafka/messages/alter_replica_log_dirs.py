@@ -1,4 +1,7 @@
-"""API 34, AlterReplicaLogDirs. Made from spec/kafka/alter_replica_log_dirs.txt by codegen/generate_kafka.py: change it there."""
+"""API 34, AlterReplicaLogDirs.
+
+Made from spec/kafka/alter_replica_log_dirs.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

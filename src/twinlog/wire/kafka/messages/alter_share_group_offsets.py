@@ -1,4 +1,7 @@
-"""API 91, AlterShareGroupOffsets. Made from spec/kafka/alter_share_group_offsets.txt by codegen/generate_kafka.py: change it there."""
+"""API 91, AlterShareGroupOffsets.
+
+Made from spec/kafka/alter_share_group_offsets.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 51, AlterUserScramCredentials. Made from spec/kafka/alter_user_scram_credentials.txt by codegen/generate_kafka.py: change it there."""
+"""API 51, AlterUserScramCredentials.
+
+Made from spec/kafka/alter_user_scram_credentials.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

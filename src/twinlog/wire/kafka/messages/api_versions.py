@@ -1,4 +1,7 @@
-"""API 18, ApiVersions. Made from spec/kafka/api_versions.txt by codegen/generate_kafka.py: change it there."""
+"""API 18, ApiVersions.
+
+Made from spec/kafka/api_versions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

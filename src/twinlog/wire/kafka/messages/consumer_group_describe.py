@@ -1,4 +1,7 @@
-"""API 69, ConsumerGroupDescribe. Made from spec/kafka/consumer_group_describe.txt by codegen/generate_kafka.py: change it there."""
+"""API 69, ConsumerGroupDescribe.
+
+Made from spec/kafka/consumer_group_describe.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

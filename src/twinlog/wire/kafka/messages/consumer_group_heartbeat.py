@@ -1,4 +1,7 @@
-"""API 68, ConsumerGroupHeartbeat. Made from spec/kafka/consumer_group_heartbeat.txt by codegen/generate_kafka.py: change it there."""
+"""API 68, ConsumerGroupHeartbeat.
+
+Made from spec/kafka/consumer_group_heartbeat.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Consumer protocol. Made from spec/kafka/consumer_protocol.txt by codegen/generate_kafka.py: change it there."""
+"""Consumer protocol.
+
+Made from spec/kafka/consumer_protocol.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

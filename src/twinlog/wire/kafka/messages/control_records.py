@@ -1,4 +1,7 @@
-"""Control records. Made from spec/kafka/control_records.txt by codegen/generate_kafka.py: change it there."""
+"""Control records.
+
+Made from spec/kafka/control_records.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 30, CreateAcls. Made from spec/kafka/create_acls.txt by codegen/generate_kafka.py: change it there."""
+"""API 30, CreateAcls.
+
+Made from spec/kafka/create_acls.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 38, CreateDelegationToken. Made from spec/kafka/create_delegation_token.txt by codegen/generate_kafka.py: change it there."""
+"""API 38, CreateDelegationToken.
+
+Made from spec/kafka/create_delegation_token.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 37, CreatePartitions. Made from spec/kafka/create_partitions.txt by codegen/generate_kafka.py: change it there."""
+"""API 37, CreatePartitions.
+
+Made from spec/kafka/create_partitions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

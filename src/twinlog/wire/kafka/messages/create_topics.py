@@ -1,4 +1,7 @@
-"""API 19, CreateTopics. Made from spec/kafka/create_topics.txt by codegen/generate_kafka.py: change it there."""
+"""API 19, CreateTopics.
+
+Made from spec/kafka/create_topics.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

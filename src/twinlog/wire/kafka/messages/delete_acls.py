@@ -1,4 +1,7 @@
-"""API 31, DeleteAcls. Made from spec/kafka/delete_acls.txt by codegen/generate_kafka.py: change it there."""
+"""API 31, DeleteAcls.
+
+Made from spec/kafka/delete_acls.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

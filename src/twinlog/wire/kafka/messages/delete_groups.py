@@ -1,4 +1,7 @@
-"""API 42, DeleteGroups. Made from spec/kafka/delete_groups.txt by codegen/generate_kafka.py: change it there."""
+"""API 42, DeleteGroups.
+
+Made from spec/kafka/delete_groups.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

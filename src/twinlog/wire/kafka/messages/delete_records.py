@@ -1,8 +1,11 @@
-"""API 21, DeleteRecords. Made from spec/kafka/delete_records.txt by codegen/generate_kafka.py: change it there."""
+"""API 21, DeleteRecords.
+
+Made from spec/kafka/delete_records.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 
-from twinlog.wire.kafka.message import FRESH, Message, Records, Struct
+from twinlog.wire.kafka.message import FRESH, Message, Struct
 
 
 class DeleteRecordsPartition(Struct):

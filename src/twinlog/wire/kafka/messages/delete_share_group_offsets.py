@@ -1,4 +1,7 @@
-"""API 92, DeleteShareGroupOffsets. Made from spec/kafka/delete_share_group_offsets.txt by codegen/generate_kafka.py: change it there."""
+"""API 92, DeleteShareGroupOffsets.
+
+Made from spec/kafka/delete_share_group_offsets.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 20, DeleteTopics. Made from spec/kafka/delete_topics.txt by codegen/generate_kafka.py: change it there."""
+"""API 20, DeleteTopics.
+
+Made from spec/kafka/delete_topics.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

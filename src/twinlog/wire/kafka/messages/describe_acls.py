@@ -1,4 +1,7 @@
-"""API 29, DescribeAcls. Made from spec/kafka/describe_acls.txt by codegen/generate_kafka.py: change it there."""
+"""API 29, DescribeAcls.
+
+Made from spec/kafka/describe_acls.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 48, DescribeClientQuotas. Made from spec/kafka/describe_client_quotas.txt by codegen/generate_kafka.py: change it there."""
+"""API 48, DescribeClientQuotas.
+
+Made from spec/kafka/describe_client_quotas.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 60, DescribeCluster. Made from spec/kafka/describe_cluster.txt by codegen/generate_kafka.py: change it there."""
+"""API 60, DescribeCluster.
+
+Made from spec/kafka/describe_cluster.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

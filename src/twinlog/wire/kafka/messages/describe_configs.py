@@ -1,4 +1,7 @@
-"""API 32, DescribeConfigs. Made from spec/kafka/describe_configs.txt by codegen/generate_kafka.py: change it there."""
+"""API 32, DescribeConfigs.
+
+Made from spec/kafka/describe_configs.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 41, DescribeDelegationToken. Made from spec/kafka/describe_delegation_token.txt by codegen/generate_kafka.py: change it there."""
+"""API 41, DescribeDelegationToken.
+
+Made from spec/kafka/describe_delegation_token.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 15, DescribeGroups. Made from spec/kafka/describe_groups.txt by codegen/generate_kafka.py: change it there."""
+"""API 15, DescribeGroups.
+
+Made from spec/kafka/describe_groups.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 35, DescribeLogDirs. Made from spec/kafka/describe_log_dirs.txt by codegen/generate_kafka.py: change it there."""
+"""API 35, DescribeLogDirs.
+
+Made from spec/kafka/describe_log_dirs.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 61, DescribeProducers. Made from spec/kafka/describe_producers.txt by codegen/generate_kafka.py: change it there."""
+"""API 61, DescribeProducers.
+
+Made from spec/kafka/describe_producers.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 55, DescribeQuorum. Made from spec/kafka/describe_quorum.txt by codegen/generate_kafka.py: change it there."""
+"""API 55, DescribeQuorum.
+
+Made from spec/kafka/describe_quorum.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

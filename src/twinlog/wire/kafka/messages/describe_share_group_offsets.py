@@ -1,4 +1,7 @@
-"""API 90, DescribeShareGroupOffsets. Made from spec/kafka/describe_share_group_offsets.txt by codegen/generate_kafka.py: change it there."""
+"""API 90, DescribeShareGroupOffsets.
+
+Made from spec/kafka/describe_share_group_offsets.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 75, DescribeTopicPartitions. Made from spec/kafka/describe_topic_partitions.txt by codegen/generate_kafka.py: change it there."""
+"""API 75, DescribeTopicPartitions.
+
+Made from spec/kafka/describe_topic_partitions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 65, DescribeTransactions. Made from spec/kafka/describe_transactions.txt by codegen/generate_kafka.py: change it there."""
+"""API 65, DescribeTransactions.
+
+Made from spec/kafka/describe_transactions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 50, DescribeUserScramCredentials. Made from spec/kafka/describe_user_scram_credentials.txt by codegen/generate_kafka.py: change it there."""
+"""API 50, DescribeUserScramCredentials.
+
+Made from spec/kafka/describe_user_scram_credentials.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

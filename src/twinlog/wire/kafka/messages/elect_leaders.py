@@ -1,4 +1,7 @@
-"""API 43, ElectLeaders. Made from spec/kafka/elect_leaders.txt by codegen/generate_kafka.py: change it there."""
+"""API 43, ElectLeaders.
+
+Made from spec/kafka/elect_leaders.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

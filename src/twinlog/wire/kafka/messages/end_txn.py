@@ -1,4 +1,7 @@
-"""API 26, EndTxn. Made from spec/kafka/end_txn.txt by codegen/generate_kafka.py: change it there."""
+"""API 26, EndTxn.
+
+Made from spec/kafka/end_txn.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

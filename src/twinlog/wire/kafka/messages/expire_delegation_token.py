@@ -1,4 +1,7 @@
-"""API 40, ExpireDelegationToken. Made from spec/kafka/expire_delegation_token.txt by codegen/generate_kafka.py: change it there."""
+"""API 40, ExpireDelegationToken.
+
+Made from spec/kafka/expire_delegation_token.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 1, Fetch. Made from spec/kafka/fetch.txt by codegen/generate_kafka.py: change it there."""
+"""API 1, Fetch.
+
+Made from spec/kafka/fetch.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

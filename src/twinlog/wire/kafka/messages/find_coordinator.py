@@ -1,4 +1,7 @@
-"""API 10, FindCoordinator. Made from spec/kafka/find_coordinator.txt by codegen/generate_kafka.py: change it there."""
+"""API 10, FindCoordinator.
+
+Made from spec/kafka/find_coordinator.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

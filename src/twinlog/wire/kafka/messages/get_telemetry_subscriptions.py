@@ -1,4 +1,7 @@
-"""API 71, GetTelemetrySubscriptions. Made from spec/kafka/get_telemetry_subscriptions.txt by codegen/generate_kafka.py: change it there."""
+"""API 71, GetTelemetrySubscriptions.
+
+Made from spec/kafka/get_telemetry_subscriptions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Group records. Made from spec/kafka/group_records.txt by codegen/generate_kafka.py: change it there."""
+"""Group records.
+
+Made from spec/kafka/group_records.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 12, Heartbeat. Made from spec/kafka/heartbeat.txt by codegen/generate_kafka.py: change it there."""
+"""API 12, Heartbeat.
+
+Made from spec/kafka/heartbeat.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

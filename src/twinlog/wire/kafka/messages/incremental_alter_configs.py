@@ -1,4 +1,7 @@
-"""API 44, IncrementalAlterConfigs. Made from spec/kafka/incremental_alter_configs.txt by codegen/generate_kafka.py: change it there."""
+"""API 44, IncrementalAlterConfigs.
+
+Made from spec/kafka/incremental_alter_configs.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

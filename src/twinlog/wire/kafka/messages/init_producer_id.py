@@ -1,4 +1,7 @@
-"""API 22, InitProducerId. Made from spec/kafka/init_producer_id.txt by codegen/generate_kafka.py: change it there."""
+"""API 22, InitProducerId.
+
+Made from spec/kafka/init_producer_id.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

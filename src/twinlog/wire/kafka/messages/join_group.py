@@ -1,4 +1,7 @@
-"""API 11, JoinGroup. Made from spec/kafka/join_group.txt by codegen/generate_kafka.py: change it there."""
+"""API 11, JoinGroup.
+
+Made from spec/kafka/join_group.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 13, LeaveGroup. Made from spec/kafka/leave_group.txt by codegen/generate_kafka.py: change it there."""
+"""API 13, LeaveGroup.
+
+Made from spec/kafka/leave_group.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 74, ListConfigResources. Made from spec/kafka/list_config_resources.txt by codegen/generate_kafka.py: change it there."""
+"""API 74, ListConfigResources.
+
+Made from spec/kafka/list_config_resources.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

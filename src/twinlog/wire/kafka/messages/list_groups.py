@@ -1,4 +1,7 @@
-"""API 16, ListGroups. Made from spec/kafka/list_groups.txt by codegen/generate_kafka.py: change it there."""
+"""API 16, ListGroups.
+
+Made from spec/kafka/list_groups.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 2, ListOffsets. Made from spec/kafka/list_offsets.txt by codegen/generate_kafka.py: change it there."""
+"""API 2, ListOffsets.
+
+Made from spec/kafka/list_offsets.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 46, ListPartitionReassignments. Made from spec/kafka/list_partition_reassignments.txt by codegen/generate_kafka.py: change it there."""
+"""API 46, ListPartitionReassignments.
+
+Made from spec/kafka/list_partition_reassignments.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

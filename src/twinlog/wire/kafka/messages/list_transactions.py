@@ -1,4 +1,7 @@
-"""API 66, ListTransactions. Made from spec/kafka/list_transactions.txt by codegen/generate_kafka.py: change it there."""
+"""API 66, ListTransactions.
+
+Made from spec/kafka/list_transactions.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

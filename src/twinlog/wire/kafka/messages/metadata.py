@@ -1,4 +1,7 @@
-"""API 3, Metadata. Made from spec/kafka/metadata.txt by codegen/generate_kafka.py: change it there."""
+"""API 3, Metadata.
+
+Made from spec/kafka/metadata.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

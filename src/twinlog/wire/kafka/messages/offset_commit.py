@@ -1,4 +1,7 @@
-"""API 8, OffsetCommit. Made from spec/kafka/offset_commit.txt by codegen/generate_kafka.py: change it there."""
+"""API 8, OffsetCommit.
+
+Made from spec/kafka/offset_commit.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 47, OffsetDelete. Made from spec/kafka/offset_delete.txt by codegen/generate_kafka.py: change it there."""
+"""API 47, OffsetDelete.
+
+Made from spec/kafka/offset_delete.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 9, OffsetFetch. Made from spec/kafka/offset_fetch.txt by codegen/generate_kafka.py: change it there."""
+"""API 9, OffsetFetch.
+
+Made from spec/kafka/offset_fetch.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 23, OffsetForLeaderEpoch. Made from spec/kafka/offset_for_leader_epoch.txt by codegen/generate_kafka.py: change it there."""
+"""API 23, OffsetForLeaderEpoch.
+
+Made from spec/kafka/offset_for_leader_epoch.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 0, Produce. Made from spec/kafka/produce.txt by codegen/generate_kafka.py: change it there."""
+"""API 0, Produce.
+
+Made from spec/kafka/produce.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

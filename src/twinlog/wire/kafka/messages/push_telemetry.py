@@ -1,4 +1,7 @@
-"""API 72, PushTelemetry. Made from spec/kafka/push_telemetry.txt by codegen/generate_kafka.py: change it there."""
+"""API 72, PushTelemetry.
+
+Made from spec/kafka/push_telemetry.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 81, RemoveRaftVoter. Made from spec/kafka/remove_raft_voter.txt by codegen/generate_kafka.py: change it there."""
+"""API 81, RemoveRaftVoter.
+
+Made from spec/kafka/remove_raft_voter.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 39, RenewDelegationToken. Made from spec/kafka/renew_delegation_token.txt by codegen/generate_kafka.py: change it there."""
+"""API 39, RenewDelegationToken.
+
+Made from spec/kafka/renew_delegation_token.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 36, SaslAuthenticate. Made from spec/kafka/sasl_authenticate.txt by codegen/generate_kafka.py: change it there."""
+"""API 36, SaslAuthenticate.
+
+Made from spec/kafka/sasl_authenticate.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

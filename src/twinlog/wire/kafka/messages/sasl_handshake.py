@@ -1,4 +1,7 @@
-"""API 17, SaslHandshake. Made from spec/kafka/sasl_handshake.txt by codegen/generate_kafka.py: change it there."""
+"""API 17, SaslHandshake.
+
+Made from spec/kafka/sasl_handshake.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 79, ShareAcknowledge. Made from spec/kafka/share_acknowledge.txt by codegen/generate_kafka.py: change it there."""
+"""API 79, ShareAcknowledge.
+
+Made from spec/kafka/share_acknowledge.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

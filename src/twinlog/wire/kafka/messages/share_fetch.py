@@ -1,4 +1,7 @@
-"""API 78, ShareFetch. Made from spec/kafka/share_fetch.txt by codegen/generate_kafka.py: change it there."""
+"""API 78, ShareFetch.
+
+Made from spec/kafka/share_fetch.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

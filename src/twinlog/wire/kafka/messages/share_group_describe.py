@@ -1,4 +1,7 @@
-"""API 77, ShareGroupDescribe. Made from spec/kafka/share_group_describe.txt by codegen/generate_kafka.py: change it there."""
+"""API 77, ShareGroupDescribe.
+
+Made from spec/kafka/share_group_describe.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 76, ShareGroupHeartbeat. Made from spec/kafka/share_group_heartbeat.txt by codegen/generate_kafka.py: change it there."""
+"""API 76, ShareGroupHeartbeat.
+
+Made from spec/kafka/share_group_heartbeat.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 89, StreamsGroupDescribe. Made from spec/kafka/streams_group_describe.txt by codegen/generate_kafka.py: change it there."""
+"""API 89, StreamsGroupDescribe.
+
+Made from spec/kafka/streams_group_describe.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

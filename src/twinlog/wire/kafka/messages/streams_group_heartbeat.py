@@ -1,4 +1,7 @@
-"""API 88, StreamsGroupHeartbeat. Made from spec/kafka/streams_group_heartbeat.txt by codegen/generate_kafka.py: change it there."""
+"""API 88, StreamsGroupHeartbeat.
+
+Made from spec/kafka/streams_group_heartbeat.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 14, SyncGroup. Made from spec/kafka/sync_group.txt by codegen/generate_kafka.py: change it there."""
+"""API 14, SyncGroup.
+
+Made from spec/kafka/sync_group.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

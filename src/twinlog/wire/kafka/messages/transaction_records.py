@@ -1,4 +1,7 @@
-"""Transaction records. Made from spec/kafka/transaction_records.txt by codegen/generate_kafka.py: change it there."""
+"""Transaction records.
+
+Made from spec/kafka/transaction_records.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 28, TxnOffsetCommit. Made from spec/kafka/txn_offset_commit.txt by codegen/generate_kafka.py: change it there."""
+"""API 28, TxnOffsetCommit.
+
+Made from spec/kafka/txn_offset_commit.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

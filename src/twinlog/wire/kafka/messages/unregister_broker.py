@@ -1,4 +1,7 @@
-"""API 64, UnregisterBroker. Made from spec/kafka/unregister_broker.txt by codegen/generate_kafka.py: change it there."""
+"""API 64, UnregisterBroker.
+
+Made from spec/kafka/unregister_broker.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

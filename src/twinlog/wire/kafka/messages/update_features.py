@@ -1,4 +1,7 @@
-"""API 57, UpdateFeatures. Made from spec/kafka/update_features.txt by codegen/generate_kafka.py: change it there."""
+"""API 57, UpdateFeatures.
+
+Made from spec/kafka/update_features.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""API 27, WriteTxnMarkers. Made from spec/kafka/write_txn_markers.txt by codegen/generate_kafka.py: change it there."""
+"""API 27, WriteTxnMarkers.
+
+Made from spec/kafka/write_txn_markers.txt by codegen/generate_kafka.py: change it there.
+"""
 
 from __future__ import annotations
 
