@@ -6,7 +6,7 @@ range outside the buffer raises ``ValueError``. Nothing is allocated for a lengt
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from typing_extensions import Buffer
 
@@ -103,3 +103,24 @@ def parse_produce(
     buf: Buffer, off: int, end: int, version: int, inflated_max: int
 ) -> tuple[str | None, int, int, list[tuple[str | bytes, list[ProducePartition]]]]:
     """(transactional_id, acks, timeout_ms, [(topic name, from version 13 on its id, partitions)])."""
+
+# -- message schemas
+
+class Schema:
+    """The codec of one message class in one version; the class's ``LAYOUT`` says how.
+
+    Decoding raises ``Malformed``. ``elements_max`` bounds the array elements and tagged fields of one message. Encoding
+    raises ``ValueError`` or ``TypeError`` for what the version cannot carry. With ``head`` the result is a whole frame:
+    its size in four bytes, the head, the message.
+    """
+
+    def __init__(self, message_class: type[Any], version: int, flexible: bool) -> None: ...
+    def decode(self, buf: Buffer, start: int = 0, end: int | None = None, elements_max: int = 1_000_000) -> Any: ...
+    def decode_from(
+        self, buf: Buffer, start: int = 0, end: int | None = None, elements_max: int = 1_000_000
+    ) -> tuple[Any, int]:
+        """The message, and the position behind it."""
+
+    def encode(self, message: Any, head: bytes | None = None) -> bytes: ...
+    def encode_parts(self, message: Any, head: bytes) -> list[Any]:
+        """The frame as bytes and, between them, the records' own objects."""
