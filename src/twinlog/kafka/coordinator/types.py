@@ -1,0 +1,38 @@
+"""The vocabulary of a coordinator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from twinlog.kafka.coordinator.ports import StoredRecord
+
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class Decision(Generic[R]):
+    """What a request comes to: records to keep, and the reply once they are kept.
+
+    ``transactional`` records carry a producer's id and epoch and count only when its marker commits them.
+    """
+
+    reply: R
+    records: list[tuple[bytes, bytes | None]] = field(default_factory=list)
+    producer_id: int = -1
+    producer_epoch: int = -1
+
+
+class Machine(Protocol):
+    """The state on one partition. ``replay`` alone changes what is stored; everything else decides."""
+
+    def replay(self, record: StoredRecord) -> None: ...
+
+    def loaded(self, now_ms: int) -> None:
+        """All records were replayed: start sessions and timers."""
+
+    def next_wake_ms(self) -> int | None:
+        """When ``wake`` should be called, or None."""
+
+    def wake(self, now_ms: int) -> list[Decision[None]]:
+        """Timeouts that became due, as decisions of their own."""
