@@ -1,0 +1,105 @@
+"""One conversation with one broker, as bytes: frames, correlation ids, version negotiation.
+
+The caller sends ``hello()`` first and everything else once ``versions`` is known. Answers come in the order of the
+requests; anything else is a ``ProtocolViolation``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from twinlog.base import ProtocolViolation
+from twinlog.base.units import MIB
+from twinlog.client.errors import ClientError
+from twinlog.wire.kafka.api import APIS, decode_response, encode_request
+from twinlog.wire.kafka.message import Message
+from twinlog.wire.kafka.messages import ApiVersionsRequest, ApiVersionsResponse
+
+ANSWER_BYTES_MAX: Final = 512 * MIB
+HELLO_VERSION: Final = 3
+# From these versions on, topics are known by id alone. Names do for us, and are the same in every version below.
+VERSION_CAPS: Final = {0: 12, 1: 12}
+
+
+class Answer(NamedTuple):
+    """A response, and the buffer that its record fields are (offset, size) of."""
+
+    correlation_id: int
+    message: Message
+    buffer: bytes
+
+
+class Connection:
+    """The core of a connection; it holds no socket."""
+
+    def __init__(self, client_id: str = "twinlog", software_version: str = "") -> None:
+        self.client_id = client_id
+        self.versions: dict[int, tuple[int, int]] | None = None
+        self._software_version = software_version
+        self._correlation_id = 0
+        self._waiting: deque[tuple[int, int, int]] = deque()  # (correlation id, key, version)
+        self._received = bytearray()
+
+    @property
+    def waiting(self) -> int:
+        """Requests without their answer."""
+        return len(self._waiting)
+
+    def hello(self) -> bytes:
+        """Asks which versions the broker speaks; the answer goes to ``receive`` like any other."""
+        request = ApiVersionsRequest(
+            client_software_name="twinlog", client_software_version=self._software_version or "unknown"
+        )
+        return self._encode(request, HELLO_VERSION)[1]
+
+    def request(self, message: Message, *, answered: bool = True) -> tuple[int, bytes]:
+        """Correlation id and bytes of a request in the newest version both sides know.
+
+        ``answered=False`` for what brokers do not answer (a produce request with acks 0).
+        """
+        return self._encode(message, self.version_for(message.KEY), answered=answered)
+
+    def version_for(self, key: int) -> int:
+        assert self.versions is not None, "hello() and its answer come first"
+        ours = APIS[key]
+        low, high = self.versions.get(key, (0, -1))
+        version = min(high, ours.version_max, VERSION_CAPS.get(key, ours.version_max))
+        if version < max(low, ours.version_min):
+            raise ClientError(f"the broker does not serve {ours.name} in a version that this client speaks")
+        return version
+
+    def receive(self, data: bytes | bytearray | memoryview) -> list[Answer]:
+        """Takes bytes as they came; returns the answers that are now whole."""
+        self._received += data
+        answers = []
+        start = 0
+        while len(self._received) - start >= 4:
+            size = int.from_bytes(self._received[start : start + 4], "big", signed=True)
+            if not 4 <= size <= ANSWER_BYTES_MAX:
+                raise ProtocolViolation(f"the broker announces an answer of {size} bytes")
+            if len(self._received) - start - 4 < size:
+                break
+            frame = bytes(memoryview(self._received)[start + 4 : start + 4 + size])
+            start += 4 + size
+            answers.append(self._answer(frame))
+        if start:
+            del self._received[:start]
+        return answers
+
+    def _answer(self, frame: bytes) -> Answer:
+        if not self._waiting:
+            raise ProtocolViolation("the broker answers what was not asked")
+        expected_id, key, version = self._waiting.popleft()
+        correlation_id, message = decode_response(key, version, frame)
+        if isinstance(message, ApiVersionsResponse):
+            self.versions = {api.api_key: (api.min_version, api.max_version) for api in message.api_keys}
+        if correlation_id != expected_id:
+            raise ProtocolViolation(f"the broker answers request {correlation_id} instead of {expected_id}")
+        return Answer(correlation_id, message, frame)
+
+    def _encode(self, message: Message, version: int, *, answered: bool = True) -> tuple[int, bytes]:
+        self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
+        if answered:
+            self._waiting.append((self._correlation_id, message.KEY, version))
+        return self._correlation_id, encode_request(message.KEY, version, self._correlation_id, self.client_id, message)
