@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from twinlog.base import Refused
@@ -18,8 +19,11 @@ def alter_configs(image: Image, wanted: Sequence[ConfigsWanted], rules: Rules) -
     """Each resource changes whole or not at all."""
     records: list[Record] = []
     outcomes: list[Outcome[None]] = []
+    named = Counter((each.kind, each.name) for each in wanted)
     for each in wanted:
         try:
+            if named[each.kind, each.name] > 1:
+                raise Refused(Reason.INVALID_REQUEST, f"{each.kind} '{each.name}' is named more than once")
             record = _alter_resource(image, each, rules)
         except Refused as refused:
             outcomes.append(refused)
@@ -39,31 +43,28 @@ def _alter_resource(image: Image, wanted: ConfigsWanted, rules: Rules) -> Config
     after: dict[str, str] = {} if wanted.replace else dict(before)
     for operation in wanted.operations:
         _carry_out(after, operation, wanted.kind, rules)
-    touched = {*before, *after} if wanted.replace else set(names)
-    for name in sorted(touched):
-        if before.get(name) != after.get(name) or name in names:
-            fault = rules.config_change_fault(wanted.kind, wanted.name, name)
-            if fault is not None:
-                raise Refused(Reason.INVALID_REQUEST, fault)
-    fault = rules.config_fault(wanted.kind, after)
-    if fault is not None:
-        raise Refused(Reason.INVALID_CONFIG, fault)
     changed = {name: value for name, value in after.items() if before.get(name) != value}
     removed = tuple(name for name in before if name not in after)
+    for name in changed:
+        fault = rules.config_change_fault(wanted.kind, wanted.name, name)
+        if fault is not None:
+            raise Refused(Reason.INVALID_REQUEST, fault)
+    fault = rules.config_fault(wanted.kind, after)
+    if fault is not None:
+        code = Reason.INVALID_REQUEST if wanted.kind == configs.BROKER else Reason.INVALID_CONFIG
+        raise Refused(code, fault)
     if not changed and not removed:
         return None
     return ConfigsChanged(wanted.kind, wanted.name, changed, removed)
 
 
 def _check_resource(image: Image, wanted: ConfigsWanted) -> None:
+    if wanted.kind != configs.BROKER and not wanted.name:
+        raise Refused(Reason.INVALID_REQUEST, f"a {wanted.kind} has a name; there are no defaults for all of them")
     if wanted.kind == configs.TOPIC and wanted.name not in image.topics_by_name:
         raise Refused(Reason.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic '{wanted.name}'")
-    if wanted.kind == configs.BROKER and wanted.name:
-        known = wanted.name.isascii() and wanted.name.isdigit() and int(wanted.name) in image.brokers
-        if not known:
-            raise Refused(Reason.INVALID_REQUEST, f"there is no broker '{wanted.name}'")
-    if wanted.kind == configs.GROUP and not wanted.name:
-        raise Refused(Reason.INVALID_REQUEST, "a group has a name")
+    if wanted.kind == configs.BROKER and wanted.name and wanted.name not in map(str, image.brokers):
+        raise Refused(Reason.INVALID_REQUEST, f"there is no broker '{wanted.name}'")
 
 
 def _carry_out(values: dict[str, str], operation: ConfigOp, kind: str, rules: Rules) -> None:
