@@ -66,3 +66,6 @@ class GroupSettings:
     initial_rebalance_delay_ms: int = 300
     new_member_timeout_ms: int = 300_000
     size_max: int = 10_000
+    consumer_session_timeout_ms: int = 45_000
+    consumer_heartbeat_interval_ms: int = 5_000
+    consumer_size_max: int = 10_000
