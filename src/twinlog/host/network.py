@@ -3,36 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
+from twinlog.base.units import KIB, MIB
 from twinlog.host.disk import FileSlice
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+# A peer that does not take what we send must not make us take more from it.
+QUEUE_HIGH_BYTES: Final = 1 * MIB
+QUEUE_LOW_BYTES: Final = 256 * KIB
 
 
 class Stream(Protocol):
-    """Our end of one connection. All calls are plain and return at once."""
+    """Our end of one connection. All calls are plain and return at once; after the end they do nothing."""
 
     peer: tuple[str, int]
     local: tuple[str, int]
-    queued_bytes: int  # handed to send() and not yet taken by the kernel
+    peer_certificate: bytes | None  # DER, when the peer showed one that was verified
+    received_bytes: int  # in all; grows even while on_bytes waits for an expected frame
+
+    @property
+    def queued_bytes(self) -> int:
+        """Handed to ``send`` and not yet taken by the kernel."""
 
     def send(self, parts: Sequence[bytes | bytearray | memoryview | FileSlice]) -> None:
-        """Queues the parts in order. Buffers must not change afterwards; files are sent by the kernel."""
+        """Queues the parts in order. Buffers must not change afterwards; files are sent by the kernel.
+
+        What is sent within one turn of the loop leaves together. Above ``QUEUE_HIGH_BYTES`` an accepted
+        stream itself stops reading, until the queue has fallen below ``QUEUE_LOW_BYTES``; a connecting one
+        does not, or two of us could wait for each other for ever. A file that was cut short or closed
+        meanwhile aborts the connection.
+        """
 
     def expect(self, size: int) -> None:
-        """The unconsumed bytes will be a frame of ``size`` bytes: make the read buffer that large."""
+        """Said inside ``on_bytes``: the unconsumed bytes begin a frame of ``size`` bytes.
 
-    def pause_reading(self) -> None: ...
-    def resume_reading(self) -> None: ...
+        The read buffer grows towards that size as the bytes really come, and ``on_bytes`` is not called
+        again before they are all there. Forgotten after the next ``on_bytes``. Without it an unconsumed
+        rest may not exceed ``ReadBuffer.size_max``.
+        """
+
+    def pause_reading(self) -> None:
+        """No ``on_bytes`` from now on; the rest that ``on_bytes`` left unconsumed is kept."""
+
+    def resume_reading(self) -> None:
+        """Ends the pause. ``on_bytes`` soon comes again for the kept rest, even if nothing new arrived."""
 
     def close(self) -> None:
-        """Sends what is queued, then closes. ``on_closed`` follows."""
+        """Sends what is queued, then closes; a peer that does not take it within ten seconds is cut off.
+        No more ``on_bytes``; ``on_closed`` follows."""
 
     def abort(self) -> None:
-        """Closes now and drops what is queued. ``on_closed`` follows."""
+        """Closes now and drops what is queued. ``on_closed`` follows, never inside this call."""
 
 
 class StreamHandler(Protocol):
-    """What a server or client does with a connection."""
+    """What a server or client does with a connection. An exception that escapes from here is a bug:
+    the connection is aborted and ``Tasks.on_crash`` told."""
 
     def on_open(self, stream: Stream) -> None: ...
 
@@ -46,7 +75,7 @@ class StreamHandler(Protocol):
         """``queued_bytes`` fell below the low mark after having been above the high one."""
 
     def on_closed(self, reason: Exception | None) -> None:
-        """Called exactly once, last."""
+        """Called exactly once, last. ``reason`` is None when either side closed in order."""
 
 
 class Listener(Protocol):
@@ -57,5 +86,12 @@ class Listener(Protocol):
 
 
 class Network(Protocol):
-    async def listen(self, host: str, port: int, accept: Callable[[], StreamHandler]) -> Listener: ...
-    async def connect(self, host: str, port: int, handler: StreamHandler) -> Stream: ...
+    """Connections in and out. What cannot be bound or reached is a ``HostFault``."""
+
+    async def listen(
+        self, host: str, port: int, accept: Callable[[], StreamHandler], *, ssl_context: SSLContext | None = None
+    ) -> Listener: ...
+
+    async def connect(
+        self, host: str, port: int, handler: StreamHandler, *, ssl_context: SSLContext | None = None
+    ) -> Stream: ...

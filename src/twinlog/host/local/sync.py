@@ -1,0 +1,150 @@
+"""Making files durable, on the loop's thread or away from it.
+
+Rounds run one after the other in one thread. A round of few files syncs them one by one; a larger one
+syncs their file system once. Whatever failed stays failed: see ``host.disk``.
+"""
+
+from __future__ import annotations
+
+import os
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
+from queue import SimpleQueue
+from threading import Thread
+from typing import Final, NamedTuple
+
+from twinlog.base.errors import HostFault
+from twinlog.host.disk import SyncDone
+from twinlog.host.local import system_calls
+from twinlog.host.local.file import LocalFile
+
+SYNCFS_FROM_FILES: Final = 5  # measured: docs/adr/0003-host.md
+
+
+class SyncRound(NamedTuple):
+    files: Sequence[LocalFile]
+    directories: Sequence[str]
+    done: SyncDone
+
+
+class SyncThread:
+    """Takes rounds from the loop and answers on it. Starts with the first round."""
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self._loop = loop
+        self._rounds: SimpleQueue[SyncRound | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._file_systems = _FileSystems()
+
+    def watch(self, file: LocalFile) -> None:
+        """Every file is shown here when it is opened, before anything is written to it."""
+        self._file_systems.watch(file)
+
+    def start(self, round_: SyncRound) -> None:
+        for file in round_.files:
+            file.hold()
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="twinlog-sync", daemon=True)
+            self._thread.start()
+        self._rounds.put(round_)
+
+    def sync_now(self, file: LocalFile) -> None:
+        fault = file.fault or self._file_systems.faults.get(file.device)
+        if fault is not None:
+            raise fault
+        try:
+            os.fdatasync(file.fd)
+        except OSError as error:
+            file.fault = _sync_fault(file.path, error)
+            raise file.fault from error
+
+    def close(self) -> None:
+        """Ends after the rounds already asked for."""
+        if self._thread is not None:
+            self._rounds.put(None)
+            self._thread.join()
+            self._thread = None
+        self._file_systems.close()
+
+    def _run(self) -> None:
+        while (round_ := self._rounds.get()) is not None:
+            fault: HostFault | None = None
+            try:
+                self._sync(round_.files, round_.directories)
+            except HostFault as raised:
+                fault = raised
+            try:
+                self._loop.call_soon_threadsafe(_finish, round_, fault)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                return
+
+    def _sync(self, files: Sequence[LocalFile], directories: Sequence[str]) -> None:
+        synced: set[int] = set()
+        if len(files) >= SYNCFS_FROM_FILES and self._file_systems.can_sync:
+            for file in files:
+                if file.fault is not None:
+                    raise file.fault
+                if file.device not in synced:
+                    self._file_systems.sync(file)
+                    synced.add(file.device)
+        else:
+            for file in files:
+                self.sync_now(file)
+        for path in directories:
+            sync_directory(path, but_not_on=synced)
+
+
+class _FileSystems:
+    """Syncs whole file systems, through one descriptor each that stays open.
+
+    The kernel reports a write-back error once to every descriptor that was open when it happened. With a
+    descriptor of the moment, an error from just before its opening could pass unseen. And the report does
+    not say whose bytes were lost, so it counts for every file there.
+    """
+
+    def __init__(self) -> None:
+        self.can_sync = system_calls.syncfs_reports_errors()
+        self.faults: dict[int, HostFault] = {}
+        self._fds: dict[int, int] = {}
+
+    def watch(self, file: LocalFile) -> None:
+        if file.device not in self._fds:
+            directory = os.path.dirname(file.path) or "."
+            self._fds[file.device] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def sync(self, file: LocalFile) -> None:
+        if file.device in self.faults:
+            raise self.faults[file.device]
+        try:
+            system_calls.syncfs(self._fds[file.device])
+        except OSError as error:
+            fault = self.faults[file.device] = _sync_fault(file.path, error)
+            raise fault from error
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+
+def sync_directory(path: str, but_not_on: set[int] | frozenset[int] = frozenset()) -> None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if os.fstat(fd).st_dev not in but_not_on:
+                os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise _sync_fault(path, error) from error
+
+
+def _sync_fault(path: str, error: OSError) -> HostFault:
+    # Never DiskFull, not even for ENOSPC: that one promises that the file is as it was.
+    return HostFault(path, f"sync failed: {error.strerror}")
+
+
+def _finish(round_: SyncRound, fault: HostFault | None) -> None:
+    for file in round_.files:
+        file.release()
+    round_.done(fault)
