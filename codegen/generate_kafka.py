@@ -1,6 +1,6 @@
 """Writes ``src/twinlog/wire/kafka/messages`` from ``spec/kafka``.
 
-    python codegen/generate_kafka.py [target directory]
+    python -m codegen.generate_kafka [target directory]
 
 One module per API: slotted classes (the fields of all versions together) and the layout table that the kernel reads.
 The result is committed; a test regenerates it and compares.
@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from kafka_spec import NEVER, Field, Message, Room, Struct, read_rooms
+from codegen.kafka_spec import NEVER, Field, Message, Room, Struct, read_rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON_TYPES = {

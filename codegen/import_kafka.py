@@ -1,6 +1,6 @@
 """Reads Kafka's message definitions out of its jars and writes them in our own short form to ``spec/kafka``.
 
-    python codegen/import_kafka.py JAR [JAR ...] spec/kafka
+    python -m codegen.import_kafka JAR [JAR ...] spec/kafka
 
 Run by hand when a new Kafka comes out; the differences are then read by a human before they are kept. Facts only are
 taken (names, types, versions, defaults, tags), and only of what a client may send to a broker or a coordinator stores.

@@ -123,12 +123,13 @@ def decode_response(key: int, version: int, buf: Any, off: int = 0, end: int | N
     off += 4
     if _response_is_tagged(key, version):
         off = _skip_tags(buf, off, end)
-    if key == API_VERSIONS and buf[off : off + 2] == _UNSUPPORTED:
-        version = 0  # the broker does not know ours: it answers in the one form that every client reads
-    schema = _responses.get((key, version)) or _response_schema(key, version)
     try:
+        schema = _responses.get((key, version)) or _response_schema(key, version)
         return correlation_id, schema.decode(buf, off, end)
     except Malformed as fault:
+        if key == API_VERSIONS and version > 0 and buf[off : off + 2] == _UNSUPPORTED:
+            # The broker does not know our version: it answers in the one form that every client reads.
+            return decode_response(key, 0, buf, off - 4, end)
         raise ProtocolViolation(str(fault)) from None
 
 

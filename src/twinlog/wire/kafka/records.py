@@ -2,7 +2,8 @@
 
 A record's key begins with its type (two bytes), its value with the version of the value. A deleted thing is a key with
 no value. A type or a version from a newer program is no error here: the decoders say None, and the caller passes over
-it. Embedded data of consumers (subscription, assignment) begins with a version, and newer ones may add fields at the end.
+it. Embedded data of consumers (subscription, assignment) begins with a version, and newer ones may only add fields at
+the end.
 """
 
 from __future__ import annotations
