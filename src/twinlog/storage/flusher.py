@@ -1,0 +1,160 @@
+"""Group commit: one round at a time, every log that is dirty shares it, and all its waiters are released together.
+
+A log says ``dirty(log, soon)`` after a write. ``soon`` means that somebody waits: a round starts once the current
+callbacks have run, or right after the round that is under way. Otherwise the data is synced within
+``flush_interval_ms``. When a round begins, each log hands over its unsynced files and the position they cover;
+when it has succeeded, each log hears ``synced(position)`` once, however many requests wait for it.
+
+A sync that failed is never tried again: from then on the flusher is dead, each log hears ``failed``, and so does
+the directory, which goes offline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from twinlog.base import HostFault
+from twinlog.host import Disk, File, Tasks, Timer
+from twinlog.storage.settings import StorageSettings
+
+MANY_FILES = 5  # from here on the host syncs the whole file system, so whatever else is dirty comes for free
+
+
+class Syncable(Protocol):
+    """What the flusher makes durable."""
+
+    def sync_files(self, files: list[File], directories: list[str]) -> int:
+        """Adds what is unsynced to the lists; returns the position that these syncs will cover."""
+
+    def synced(self, position: int) -> None: ...
+
+    def failed(self, fault: HostFault) -> None: ...
+
+
+class Flusher:
+    """The syncs of one data directory."""
+
+    def __init__(self, disk: Disk, tasks: Tasks, settings: StorageSettings) -> None:
+        self._disk = disk
+        self._tasks = tasks
+        self._settings = settings
+        self._soon: dict[Syncable, None] = {}
+        self._later: dict[Syncable, None] = {}
+        self._round: list[tuple[Syncable, int]] | None = None
+        self._scheduled = False
+        self._timer: Timer | None = None
+        self.fault: HostFault | None = None
+        self.on_fault: Callable[[HostFault], None] = lambda fault: None
+        self.rounds = 0
+        self.files_synced = 0
+
+    def dirty(self, log: Syncable, soon: bool) -> None:
+        """Remembers that ``log`` has unsynced data. Cheap enough to be called on every append."""
+        if soon:
+            self._soon[log] = None
+            if self._round is None and not self._scheduled:
+                self._scheduled = True
+                self._tasks.soon(self._start_round)
+        elif log not in self._soon:
+            self._later[log] = None
+            if self._timer is None:
+                self._timer = self._tasks.later(self._settings.flush_interval_ms, self._on_timer)
+
+    def flush(self, done: Callable[[HostFault | None], None]) -> None:
+        """Syncs everything that is dirty now, then calls ``done``."""
+        if self.fault is not None:
+            done(self.fault)
+            return
+        self._promote()
+        self.dirty(_Barrier(done), True)
+
+    def forget(self, log: Syncable) -> None:
+        """The log is being deleted: it takes no part in further rounds, and a running one does not tell it."""
+        self._soon.pop(log, None)
+        self._later.pop(log, None)
+        if self._round is not None:
+            self._round = [(other, position) for other, position in self._round if other is not log]
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._promote()
+        if self._soon and self._round is None and not self._scheduled:
+            self._start_round()
+
+    def _promote(self) -> None:
+        self._soon.update(self._later)
+        self._later.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _start_round(self) -> None:
+        self._scheduled = False
+        if self._round is not None or self.fault is not None or not self._soon:
+            return
+        if len(self._soon) >= MANY_FILES:
+            self._promote()
+        logs, self._soon = self._soon, {}
+        files: list[File] = []
+        directories: list[str] = []
+        self._round = []
+        for log in logs:
+            self._later.pop(log, None)
+            try:
+                self._round.append((log, log.sync_files(files, directories)))
+            except HostFault as fault:
+                self.fail(fault)
+                return
+        if not files and not directories:
+            self._tasks.soon(self._on_done, None)
+            return
+        self.rounds += 1
+        self.files_synced += len(files)
+        self._disk.start_sync(files, list(dict.fromkeys(directories)), self._on_done)
+
+    def _on_done(self, error: Exception | None) -> None:
+        if self.fault is not None:
+            return
+        if error is not None:
+            self.fail(error if isinstance(error, HostFault) else HostFault("sync", str(error)))
+            return
+        assert self._round is not None, "a sync ended that no round began"
+        finished, self._round = self._round, None
+        # Requests answered from here on may write at once; what they make dirty belongs to the next round.
+        for log, position in finished:
+            log.synced(position)
+        if self._soon and self._round is None:
+            self._start_round()
+
+    def fail(self, fault: HostFault) -> None:
+        """The directory can no longer be trusted with a write. Nothing is synced through here ever again."""
+        if self.fault is not None:
+            return
+        self.fault = fault
+        told = dict.fromkeys([*(log for log, _ in self._round or []), *self._soon, *self._later])
+        self._round = None
+        self._soon.clear()
+        self._later.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for log in told:
+            log.failed(fault)
+        self.on_fault(fault)
+
+
+class _Barrier:
+    """Somebody who waits for a round without having written anything himself."""
+
+    def __init__(self, done: Callable[[HostFault | None], None]) -> None:
+        self._done = done
+
+    def sync_files(self, files: Sequence[File], directories: Sequence[str]) -> int:
+        return 0
+
+    def synced(self, position: int) -> None:
+        self._done(None)
+
+    def failed(self, fault: HostFault) -> None:
+        self._done(fault)

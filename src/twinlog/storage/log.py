@@ -1,0 +1,780 @@
+"""A partition log: record batches in offset order, in segment files, and what is known about them.
+
+The log promises:
+
+- what ``append`` was given lies behind what was there before, at the offsets it returned, and nothing else changes;
+- ``offset_synced`` only passes what is on stable storage, and ``on_synced`` tells once per group commit;
+- reads see whole batches and never pass the offset they are told to stay below;
+- after any stop it opens with everything synced, or refuses to open (``offline`` says why); it never shortens itself
+  below what was durable.
+
+On disk it owns ``<directory>/logs/<topic id>-<partition>/``, which appears with the first append. A log that rests
+(after a clean start, until somebody reads or writes) has no open file and nothing in memory but its mark.
+One writer: everything here is called from the loop, and nothing waits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Final
+
+from twinlog._kernel import decode_records, find_timestamp, max_timestamp_record, place_batch, scan_batches
+from twinlog.base import DiskFull, HostFault, Refused
+from twinlog.base.units import MIB
+from twinlog.host import File, FileSlice
+from twinlog.storage.epochs import EpochHistory
+from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
+from twinlog.storage.files import write_cache, write_whole
+from twinlog.storage.marks import CLEAN, LogKey, Mark
+from twinlog.storage.ports import LogHome
+from twinlog.storage.producers import Duplicate, ProducerStates
+from twinlog.storage.recovery import Recovery, note_marker
+from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment, ensure_index
+from twinlog.storage.settings import LogSettings
+from twinlog.storage.types import (
+    CONTROL,
+    NO_TIMESTAMP,
+    AbortedTransaction,
+    Batch,
+    EpochEnd,
+    LogRead,
+    SegmentFacts,
+    TimestampFound,
+    batch_size,
+)
+
+RESERVE_FROM_BYTES: Final = 4 * MIB  # a log this large within one segment is busy enough to ask for room ahead
+SAVE_FROM_BYTES: Final = MIB  # below it, reading the segment again is as cheap as an index file
+KNOWN_MAX: Final = 16
+NEVER_MS: Final = 1 << 62
+NEVER_RESERVED: Final = 1 << 62
+
+
+def nobody(offset: int) -> None:
+    """Nobody waits for this log's syncs."""
+
+
+class PartitionLog:
+    """See above. ``on_synced`` and ``on_offline`` belong to the partition that leads this log."""
+
+    __slots__ = (
+        "_active",
+        "_bases",
+        "_deletes",
+        "_directories",
+        "_epoch_written",
+        "_files",
+        "_home",
+        "_known",
+        "_mark",
+        "_mark_clean",
+        "_pending",
+        "_producers",
+        "_resting",
+        "_roll_at_ms",
+        "_settings",
+        "_snapshots",
+        "_unsynced",
+        "epochs",
+        "key",
+        "offline",
+        "offset_end",
+        "offset_start",
+        "offset_synced",
+        "on_offline",
+        "on_synced",
+        "path",
+        "segments",
+        "size_bytes",
+    )
+
+    def __init__(self, home: LogHome, key: LogKey, settings: LogSettings) -> None:
+        self._home = home
+        self._settings = settings
+        self.key = key
+        self.path = home.path_of(key)
+        self.offset_start = 0
+        self.offset_end = 0
+        self.offset_synced = 0
+        self.size_bytes = 0
+        self.offline: HostFault | None = home.offline
+        self.on_synced: Callable[[int], None] = nobody
+        self.on_offline: Callable[[HostFault], None] | None = None
+        self.epochs = EpochHistory()
+        self._producers = ProducerStates(home.settings.producer_ids_max)
+        self.segments: list[Segment] = []
+        self._bases: list[int] = []
+        self._active: Segment | None = None
+        self._snapshots: list[int] = []
+        self._roll_at_ms = NEVER_MS
+        self._epoch_written = -1  # of the last batch in the active segment
+        self._known: dict[int, tuple[Segment, int]] = {}  # positions of offsets that readers and syncs will ask for
+        self._unsynced: list[Segment] = []
+        self._files: list[File] = []  # others to be synced, and closed then
+        self._directories: list[str] = []
+        self._deletes: list[tuple[int, Callable[[], None]]] = []  # who waits for a log start to be durable
+        self._pending: Mark | None = None
+        self._mark: Mark | None = None
+        self._mark_clean = False
+        self._resting: Mark | None = None
+
+    # What it is.
+
+    @property
+    def topic_id(self) -> bytes:
+        return self.key[0]
+
+    @property
+    def partition(self) -> int:
+        return self.key[1]
+
+    @property
+    def directory(self) -> str:
+        """The data directory it lives in."""
+        return self._home.path
+
+    @property
+    def epoch_latest(self) -> int:
+        if self._resting is not None:
+            return self._resting.leader_epoch
+        return self.epochs.latest
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no record was ever here."""
+        return self.offset_end == 0
+
+    @property
+    def producers(self) -> ProducerStates:
+        if self.offline is not None or self._resting is not None:
+            self._ready()
+        return self._producers
+
+    @property
+    def settings(self) -> LogSettings:
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: LogSettings) -> None:
+        self._settings = settings
+        if self._active is not None and self._active.size:
+            self._roll_at_ms = self._active.first_ms + settings.segment_ms
+
+    def segment_facts(self) -> list[SegmentFacts]:
+        """All segments, oldest first; only the last one is not sealed."""
+        self._ready()
+        return [segment.facts() for segment in self.segments]
+
+    # Appending.
+
+    def append(
+        self,
+        buffer: bytearray,
+        batch: Batch,
+        leader_epoch: int,
+        now_ms: int,
+        *,
+        log_append_time: bool = False,
+        soon: bool = True,
+    ) -> int:
+        """Places a checked batch at the end and returns its first offset. ``buffer`` is changed in place.
+
+        ``soon``: somebody waits for the sync. ``DiskFull``: nothing was appended, and reads go on. Any other
+        ``HostFault``: the directory is offline.
+        """
+        if self.offline is not None or self._resting is not None:
+            self._ready()
+        off, size, _, delta, _, attributes, _, max_timestamp, producer_id, _, _, _ = batch
+        base_offset = self.offset_end
+        try:
+            segment = self._active
+            if (
+                segment is None
+                or now_ms >= self._roll_at_ms
+                or segment.size + size > self._settings.segment_bytes
+                or base_offset + delta - segment.offset_base > OFFSET_SPAN_MAX
+            ):
+                segment = self._segment_for(now_ms)
+            if leader_epoch != self._epoch_written:
+                self._write_epoch(segment, leader_epoch)
+            if log_append_time:
+                max_timestamp = now_ms
+                place_batch(buffer, off, base_offset, leader_epoch, now_ms)
+            else:
+                place_batch(buffer, off, base_offset, leader_epoch, -1, max_timestamp)
+            file = segment.file or self._home.pool.open(segment)
+            position = segment.size
+            if position + size > segment.reserved and position >= RESERVE_FROM_BYTES:
+                self._reserve(segment, file, position + size)
+            with memoryview(buffer) as view, view[off : off + size] as part:
+                file.append((part,))
+        except DiskFull:
+            self._home.on_full()
+            raise
+        except HostFault as fault:
+            self._home.fail(fault)
+            raise
+        if position == 0:
+            segment.first_ms = now_ms
+            self._roll_at_ms = now_ms + self._settings.segment_ms
+        self.offset_end = offset_end = base_offset + delta + 1
+        segment.note(base_offset, position, size, offset_end, max_timestamp, self._settings.index_interval_bytes)
+        segment.touched = True
+        self.size_bytes += size
+        if not segment.unsynced:
+            segment.unsynced = True
+            self._unsynced.append(segment)
+        if producer_id >= 0:
+            if attributes & CONTROL:
+                note_marker(self._producers, segment, batch, bytes(buffer[off : off + size]), now_ms)
+            else:
+                self._producers.note(batch, base_offset, max_timestamp, now_ms)
+        self._home.flusher.dirty(self, soon)
+        return base_offset
+
+    def check_producer(self, batch: Batch) -> Duplicate | None:
+        """What an idempotent producer's batch is to this log: the next one (None), a duplicate, or refused."""
+        if self._resting is not None:
+            self._ready()
+        return self._producers.check(batch, log_is_new=self.offset_end == 0)
+
+    def append_built(self, batch: bytes, leader_epoch: int, now_ms: int, *, soon: bool = True) -> int:
+        """Appends a batch of our own making: coordinator records, transaction markers."""
+        batches, end, reason = scan_batches(batch, 0, len(batch))
+        assert len(batches) == 1 and end == len(batch), f"a batch of our own is not whole: {reason}"
+        return self.append(bytearray(batch), batches[0], leader_epoch, now_ms, soon=soon)
+
+    def _segment_for(self, now_ms: int) -> Segment:
+        """A segment with room; an empty one takes any batch."""
+        if self._active is None:
+            return self._add_segment()
+        self.roll(now_ms)
+        return self._active
+
+    def _add_segment(self) -> Segment:
+        home = self._home
+        if not self.segments:
+            home.disk.make_directory(self.path)
+            self._directories.append(home.logs_path)
+        segment = Segment(self.path, self.offset_end)
+        file = home.pool.open(segment, create=True)
+        if file.size:
+            file.truncate(0)  # left by a failed attempt; the name is ours and no record was ever promised there
+        self._directories.append(self.path)
+        self.segments.append(segment)
+        self._bases.append(segment.offset_base)
+        self._active = segment
+        self._epoch_written = -1
+        self._roll_at_ms = NEVER_MS
+        return segment
+
+    def roll(self, now_ms: int) -> None:
+        """Seals the active segment and begins the next one. An empty segment stays active."""
+        self._ready()
+        sealed = self._active
+        if sealed is None or not sealed.size:
+            return
+        self._add_segment()  # first, so that a full disk leaves everything as it was
+        self._trim(sealed)
+        sealed.sealed = True
+        self._home.quietly(sealed.save_index, self._home.disk)
+        self._home.quietly(self._save_snapshot)
+        self._producers.expire(now_ms, self._home.settings.producer_id_expiration_ms)
+
+    def _save_snapshot(self) -> None:
+        path = f"{self.path}/{self.offset_end:020d}.producers"
+        write_cache(self._home.disk, path, self._producers.encode(self.offset_end))
+        if not self._snapshots or self._snapshots[-1] != self.offset_end:
+            self._snapshots.append(self.offset_end)
+
+    def _reserve(self, segment: Segment, file: File, needed: int) -> None:
+        step = self._home.settings.reserve_bytes
+        segment.reserved = min(needed + step, max(self._settings.segment_bytes, needed)) if step else NEVER_RESERVED
+        if step:
+            file.reserve(segment.reserved)
+
+    def _trim(self, segment: Segment) -> None:
+        """Gives back the room that was asked for ahead."""
+        if segment.reserved > segment.size and segment.file is not None and self._home.settings.reserve_bytes:
+            self._home.quietly(segment.file.truncate, segment.size)
+        segment.reserved = 0
+
+    # Leader epochs.
+
+    def begin_epoch(self, epoch: int) -> None:
+        """This log is led in ``epoch`` from here on, even if nothing is written in it."""
+        self._ready()
+        if epoch > self.epochs.latest:
+            self.epochs.assign(epoch, self.offset_end)
+
+    def epoch_end(self, epoch: int) -> EpochEnd:
+        """The greatest known epoch up to ``epoch`` and where it ended."""
+        self._ready()
+        return self.epochs.end_of(epoch, self.offset_end)
+
+    def epoch_at(self, offset: int) -> int:
+        """The epoch that wrote ``offset``; -1 when it is older than the history."""
+        self._ready()
+        return self.epochs.epoch_at(offset)
+
+    def epoch_at(self, offset: int) -> int:
+        """The epoch that wrote ``offset``; -1 when it is older than the history."""
+        self._ready()
+        return self.epochs.epoch_at(offset)
+
+    def _write_epoch(self, segment: Segment, epoch: int) -> None:
+        """The first batch of an epoch, or of a segment, is about to be written."""
+        assert epoch >= self.epochs.latest, f"leader epoch {epoch} after {self.epochs.latest}"
+        if epoch > self.epochs.latest:
+            self.epochs.assign(epoch, self.offset_end)
+        if not segment.epochs or segment.epochs[-1][0] != epoch:
+            if self.epochs.starts[-1] == self.offset_end:
+                self._save_epoch()
+            segment.epochs.append((epoch, self.offset_end))
+        self._epoch_written = epoch
+
+    def _save_epoch(self) -> None:
+        # In front of the batch, and synced in the same round: a batch whose epoch the file does not name was never
+        # promised to anybody, and recovery may rely on that.
+        path = f"{self.path}/epochs"
+        file = self._home.disk.open(path, create=True)
+        if file.size:
+            file.append((self.epochs.encode_pair(self.epochs.epochs[-1], self.epochs.starts[-1]),))
+        else:
+            file.append((self.epochs.encode(),))
+            self._directories.append(self.path)
+        self._files.append(file)
+
+    # The flusher's side.
+
+    def sync_files(self, files: list[File], directories: list[str]) -> int:
+        for segment in self._unsynced:
+            assert segment.file is not None, "the pool keeps unsynced files open"
+            files.append(segment.file)
+            segment.unsynced = False
+        self._unsynced.clear()
+        if self._files:
+            files += self._files
+            for file in self._files:
+                self._home.soon(file.close)
+            self._files = []
+        if self._directories:
+            directories += self._directories
+            self._directories = []
+        self._pending = self._mark_of(self.offset_end, clean=False)
+        if self._active is not None:
+            self._know(self.offset_end, self._active, self._active.size)
+        return self.offset_end
+
+    def synced(self, position: int) -> None:
+        if self._pending is None:
+            return  # cut meanwhile; a later round covers what is left
+        self._mark, self._pending = self._pending, None
+        self._home.marks.changed(self, soon=bool(self._deletes))
+        if position > self.offset_synced:
+            self.offset_synced = position
+            self.on_synced(position)
+
+    def failed(self, fault: HostFault) -> None:
+        if self.offline is None:
+            self.offline = fault
+            if self.on_offline is not None:
+                self.on_offline(fault)
+
+    def _mark_of(self, offset: int, *, clean: bool) -> Mark:
+        active = self._active
+        return Mark(
+            *self.key,
+            CLEAN if clean else 0,
+            self.offset_start,
+            offset,
+            active.offset_base if active else offset,
+            active.size if active else 0,
+            self.size_bytes,
+            self.epochs.latest,
+        )
+
+    def mark(self) -> Mark | None:
+        """What the marks file is to say of this log."""
+        if self._resting is not None:
+            return self._resting
+        if self._mark_clean:
+            return self._mark_of(self.offset_end, clean=True)
+        if self._mark is None:
+            return None
+        return self._mark._replace(offset_start=min(self.offset_start, self._mark.offset_synced))
+
+    def marked(self, mark: Mark) -> None:
+        """The mark is durable: segments below its start may go, and snapshots that no recovery will need."""
+        if self._resting is not None:
+            return
+        self._drop_segments(mark.offset_start)
+        waiting, self._deletes = self._deletes, []
+        for offset, done in waiting:
+            if offset <= mark.offset_start:
+                done()
+            else:
+                self._deletes.append((offset, done))
+        while len(self._snapshots) > 2 and self._snapshots[2] <= mark.segment_base:
+            offset = self._snapshots.pop(0)
+            self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
+
+    # Reading.
+
+    def read(
+        self, offset: int, bytes_max: int, offset_below: int | None = None, *, whole_first: bool = True
+    ) -> LogRead:
+        """Whole batches from the one that holds ``offset``, up to ``bytes_max`` (but at least one batch, if
+        ``whole_first``), none of them at or beyond ``offset_below``."""
+        if self.offline is not None or self._resting is not None:
+            self._ready()
+        if not self.offset_start <= offset <= self.offset_end:
+            raise Refused(OFFSET_OUT_OF_RANGE, f"{offset} is not in {self.offset_start}..{self.offset_end}")
+        below = self.offset_end if offset_below is None or offset_below > self.offset_end else offset_below
+        if offset >= below:
+            return LogRead([], 0, offset, offset)
+        slot = bisect_right(self._bases, offset) - 1
+        segment = self.segments[slot]
+        position, first = self._locate(segment, offset)
+        parts: list[FileSlice] = []
+        size, offset_next = 0, first
+        while True:
+            file = self._file(segment)
+            whole = below >= segment.offset_end
+            limit = segment.size if whole else self._locate(segment, below)[0]
+            take = limit - position
+            if take > bytes_max - size:
+                stop, offset_stop = self._stop(segment, position, bytes_max - size, limit, whole_first and not parts)
+                take = stop - position
+                if take:
+                    parts.append(FileSlice(file, position, take))
+                    size += take
+                    offset_next = offset_stop
+                    self._know(offset_stop, segment, stop)
+                break
+            if take:
+                parts.append(FileSlice(file, position, take))
+                size += take
+            offset_next = segment.offset_end if whole else below
+            if not whole or slot + 1 == len(self.segments) or size >= bytes_max:
+                break
+            slot += 1
+            segment, position = self.segments[slot], 0
+            if segment.offset_base >= below:
+                break
+        if segment is self._active and offset_next == segment.offset_end:
+            self._know(offset_next, segment, segment.size)
+        return LogRead(parts, size, first, offset_next)
+
+    def read_bytes(
+        self, offset: int, bytes_max: int, offset_below: int | None = None, *, whole_first: bool = True
+    ) -> bytes:
+        """As ``read``, as bytes."""
+        found = self.read(offset, bytes_max, offset_below, whole_first=whole_first)
+        return b"".join([part.file.read_at(part.position, part.size) for part in found.parts])
+
+    def _file(self, segment: Segment) -> File:
+        segment.touched = True
+        return segment.file or self._home.pool.open(segment)
+
+    def _know(self, offset: int, segment: Segment, position: int) -> None:
+        known = self._known
+        known.pop(offset, None)
+        if len(known) >= KNOWN_MAX:
+            del known[next(iter(known))]
+        known[offset] = (segment, position)
+
+    def _locate(self, segment: Segment, offset: int) -> tuple[int, int]:
+        """Position and first offset of the batch that holds ``offset``."""
+        known = self._known.get(offset)
+        if known is not None and known[0] is segment:
+            return known[1], offset
+        if offset == segment.offset_base:
+            return 0, offset
+        ensure_index(segment, self._home.disk, self._home.pool)
+        for position, header in segment.walk(self._file(segment), segment.floor_position(offset)):
+            if header[0] + header[6] >= offset:
+                if header[0] > offset + OFFSET_SPAN_MAX or header[0] < segment.offset_base:
+                    break
+                return position, header[0]
+        raise Damaged(segment.path, f"no batch holds offset {offset}")
+
+    def _stop(self, segment: Segment, position: int, room: int, limit: int, at_least_one: bool) -> tuple[int, int]:
+        """The end of the last whole batch within ``room`` bytes, and the offset there."""
+        ensure_index(segment, self._home.disk, self._home.pool)
+        assert segment.offsets is not None
+        slot = bisect_right(segment.positions, position + room) - 1
+        if slot >= 0 and segment.positions[slot] > position:
+            return segment.positions[slot], segment.offset_base + segment.offsets[slot]
+        stop, offset_stop = position, -1
+        for at, header in segment.walk(self._file(segment), position):
+            after = at + batch_size(header)
+            if after > limit or (after - position > room and not (at_least_one and at == position)):
+                break
+            stop, offset_stop = after, header[0] + header[6] + 1
+        return stop, offset_stop
+
+    # Times.
+
+    def offset_for_time(self, timestamp: int) -> TimestampFound | None:
+        """The first record at or after ``timestamp``."""
+        self._ready()
+        for segment in self.segments:
+            if segment.max_timestamp < timestamp or segment.offset_end <= self.offset_start:
+                continue
+            ensure_index(segment, self._home.disk, self._home.pool)
+            file = self._file(segment)
+            for position, header in segment.walk(file, segment.position_before_time(timestamp)):
+                if header[8] >= timestamp and header[0] + header[6] >= self.offset_start:
+                    found = self._in_batch(file.read_at(position, batch_size(header)), timestamp)
+                    if found is not None:
+                        return TimestampFound(*found, header[2])
+        return None
+
+    def _in_batch(self, data: bytes, timestamp: int) -> tuple[int, int] | None:
+        inflated_max = self._settings.inflated_bytes_max
+        found = find_timestamp(data, 0, len(data), timestamp, inflated_max)
+        if found is None or found[0] >= self.offset_start:
+            return found
+        # The batch begins below the log start, and so does the record.
+        for offset, time, *_ in decode_records(data, 0, len(data), inflated_max):
+            if offset >= self.offset_start and time >= timestamp:
+                return offset, time
+        return None
+
+    def max_timestamp(self) -> TimestampFound | None:
+        """The first record with the greatest timestamp; None when no record has one."""
+        self._ready()
+        best: TimestampFound | None = None
+        for segment in self.segments:
+            if segment.offset_end <= self.offset_start or segment.max_timestamp == NO_TIMESTAMP:
+                continue
+            if best is not None and segment.max_timestamp <= best.timestamp:
+                continue
+            file = self._file(segment)
+            position = segment.max_timestamp_position
+            if segment.offset_base < self.offset_start:
+                position = self._greatest_after(segment, file, self._locate(segment, self.offset_start)[0])
+            found = self._greatest_in(segment, file, position)
+            if found is not None and (best is None or found.timestamp > best.timestamp):
+                best = found
+        return best
+
+    def _greatest_after(self, segment: Segment, file: File, position: int) -> int:
+        greatest, best = NO_TIMESTAMP, position
+        for at, header in segment.walk(file, position):
+            if header[8] > greatest:
+                greatest, best = header[8], at
+        return best
+
+    def _greatest_in(self, segment: Segment, file: File, position: int) -> TimestampFound | None:
+        _, header = next(segment.walk(file, position))
+        data = file.read_at(position, batch_size(header))
+        inflated_max = self._settings.inflated_bytes_max
+        found = max_timestamp_record(data, 0, len(data), inflated_max)
+        if found is not None and found[0] < self.offset_start:
+            times = [
+                (time, -offset)
+                for offset, time, *_ in decode_records(data, 0, len(data), inflated_max)
+                if offset >= self.offset_start
+            ]
+            found = (-max(times)[1], max(times)[0]) if times else None
+        return TimestampFound(*found, header[2]) if found is not None and found[1] != NO_TIMESTAMP else None
+
+    # Transactions.
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest undecided transaction begins; None when all are decided."""
+        self._ready()
+        return self._producers.first_open_offset
+
+    def aborted_between(self, offset: int, offset_below: int) -> list[AbortedTransaction]:
+        """Aborted transactions with records in the range, in the order of their markers."""
+        self._ready()
+        found = []
+        slot = max(bisect_right(self._bases, offset) - 1, 0)
+        for segment in self.segments[slot:]:
+            ensure_index(segment, self._home.disk, self._home.pool)
+            for aborted in segment.aborted:
+                if aborted.offset_last >= offset and aborted.offset_first < offset_below:
+                    found.append(aborted)
+                if aborted.offset_last_stable >= offset_below:
+                    return found
+        return found
+
+    # Shortening.
+
+    def delete_to(self, offset: int, done: Callable[[], None] | None = None) -> None:
+        """Moves the log start. Nothing below it is read any more; whole segments below it go once the new start is
+        durable, and then ``done`` is called."""
+        self._ready()
+        if not 0 <= offset <= self.offset_end:
+            raise Refused(OFFSET_OUT_OF_RANGE, f"{offset} is not in {self.offset_start}..{self.offset_end}")
+        if offset > self.offset_start:
+            self.offset_start = offset
+            self.epochs.delete_to(offset)
+
+        if done is not None and self.segments:
+            self._deletes.append((offset, done))
+        elif done is not None:
+            done()
+        if offset > self.offset_synced:
+            self._home.flusher.dirty(self, True)  # the mark cannot name a start behind what is durable
+        else:
+            self._home.marks.changed(self, soon=True)
+
+    def _drop_segments(self, offset_start: int) -> None:
+        """Lets go of whole segments below the durable log start."""
+        count = 0
+        while count < len(self.segments) - 1 and self.segments[count].offset_end <= offset_start:
+            count += 1
+        gone = self.segments[:count]
+        if not gone:
+            return
+        del self.segments[:count], self._bases[:count]
+        self._known.clear()
+        for segment in gone:
+            if segment in self._unsynced:
+                self._unsynced.remove(segment)
+            self.size_bytes -= segment.size
+            self._home.pool.close(segment)
+            self._home.discard([segment.path, segment.index_path], self._settings.file_delete_delay_ms)
+        snapshots = [offset for offset in self._snapshots[:-1] if offset < self._bases[0]]
+        for offset in snapshots:
+            self._snapshots.remove(offset)
+            self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
+
+    def truncate_to(self, offset: int) -> int:
+        """Drops every batch that holds ``offset`` or lies behind it; returns the end, at or below ``offset``."""
+        self._ready()
+        if offset >= self.offset_end:
+            return self.offset_end
+        slot = max(bisect_right(self._bases, offset) - 1, 0)
+        segment = self.segments[slot]
+        position, end = self._locate(segment, max(offset, segment.offset_base))
+        # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
+        self._pending = None
+        self.offset_end = self.offset_synced = min(end, self.offset_synced)
+        self._mark = Mark(*self.key, 0, min(self.offset_start, end), self.offset_end, segment.offset_base, 0, 0, -1)
+        self.offset_start = min(self.offset_start, end)
+        self._home.marks.write_now([self])
+        self._cut_files(slot, position)
+        self._reload(self._mark)
+        self._home.flusher.dirty(self, True)
+        return self.offset_end
+
+    def _cut_files(self, slot: int, position: int) -> None:
+        disk, pool = self._home.disk, self._home.pool
+        for segment in reversed(self.segments[slot + 1 :]):
+            segment.unsynced = False
+            pool.close(segment)
+            disk.delete(segment.path)
+            if disk.exists(segment.index_path):
+                disk.delete(segment.index_path)
+        segment = self.segments[slot]
+        file = pool.open(segment)
+        file.truncate(position)
+        disk.sync_now(file)
+        if disk.exists(segment.index_path):
+            disk.delete(segment.index_path)
+        segment.unsynced = False
+        pool.close(segment)
+        disk.sync_directory_now(self.path)
+
+    # Opening and closing.
+
+    def rest(self, mark: Mark) -> None:
+        """Takes the log as a clean stop left it; files are opened when somebody asks for it."""
+        self._resting = self._mark = mark
+        self.offset_start = mark.offset_start
+        self.offset_end = self.offset_synced = mark.offset_synced
+        self.size_bytes = mark.size_bytes
+
+    def recover(self, mark: Mark | None, *, mark_lost: bool, verify_all: bool = False) -> None:
+        """Reads the log after a crash. Damage takes this log offline and leaves its files alone."""
+        try:
+            self._load(mark, mark_lost=mark_lost, clean=False, verify_all=verify_all)
+        except Damaged as fault:
+            self._mark = mark
+            self.offline = fault
+
+    def _ready(self) -> None:
+        """Wakes a resting log; refuses when it is offline."""
+        if self.offline is not None:
+            raise self.offline
+        mark = self._resting
+        if mark is None:
+            return
+        self._resting = None
+        try:
+            self._load(mark, mark_lost=False, clean=True, verify_all=False)
+        except Damaged as fault:
+            self.failed(fault)
+            raise
+
+    def _reload(self, mark: Mark) -> None:
+        self._producers = ProducerStates(self._home.settings.producer_ids_max)
+        self._known.clear()
+        self._unsynced.clear()
+        self._load(mark, mark_lost=False, clean=False, verify_all=False)
+
+    def _load(self, mark: Mark | None, *, mark_lost: bool, clean: bool, verify_all: bool) -> None:
+        home = self._home
+        found = Recovery(
+            home.disk,
+            self.path,
+            self._settings,
+            mark=mark,
+            mark_lost=mark_lost,
+            clean=clean,
+            verify_all=verify_all,
+            producers_max=home.settings.producer_ids_max,
+            now_ms=home.now_ms(),
+        )
+        found.run()
+        self.segments, self._producers, self.epochs = found.segments, found.producers, found.epochs
+        self._snapshots = found.snapshots
+        self._bases = [segment.offset_base for segment in self.segments]
+        self._active = self.segments[-1] if self.segments else None
+        self.offset_start, self.offset_end = found.offset_start, found.offset_end
+        self.size_bytes = sum(segment.size for segment in self.segments)
+        self._epoch_written = -1
+        self._roll_at_ms = NEVER_MS
+        active = self._active
+        if active is not None and active.size:
+            self._roll_at_ms = active.first_ms + self._settings.segment_ms
+        self.offset_synced = min(mark.offset_synced, self.offset_end) if mark is not None else self.offset_start
+        self._mark = mark
+        if found.epochs_stale:
+            write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
+        if self.offset_end > self.offset_synced:
+            self._sync_recovered()
+
+    def _sync_recovered(self) -> None:
+        """What was found above the mark may still be only in memory: it counts once it was synced again."""
+        slot = max(bisect_left(self._bases, self.offset_synced + 1) - 1, 0)
+        for segment in self.segments[slot:]:
+            self._home.pool.open(segment)
+            segment.unsynced = True
+            self._unsynced.append(segment)
+        self._directories += [self.path, self._home.logs_path]
+        self._home.flusher.dirty(self, True)
+
+    def close_clean(self) -> None:
+        """Everything is synced: leaves what makes the next start cheap."""
+        if self._resting is not None or self.offline is not None:
+            return
+        assert self.offset_synced == self.offset_end, "stopped clean with unsynced records"
+        active = self._active
+        if active is not None:
+            self._trim(active)
+            if active.size >= SAVE_FROM_BYTES:
+                self._home.quietly(active.save_index, self._home.disk)
+                self._home.quietly(self._save_snapshot)
+        self._mark_clean = self._mark is not None or bool(self.segments)
+
+    def close_files(self) -> None:
+        for segment in self.segments:
+            self._home.pool.close(segment)

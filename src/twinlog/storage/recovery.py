@@ -1,0 +1,336 @@
+"""Opens a log: trusts what a clean stop left, and after a crash reads the tail and decides what it is.
+
+The rules, in the order they are asked at the first place where the log cannot be read on:
+
+1. Below the durable mark, or with the mark unknown: **damage**. The log is refused as it is, nothing is changed.
+2. Nothing valid follows: a **torn tail**, cut.
+3. Valid batches follow, and the gap holds blocks that were never written (the file ends early, or a sector is all
+   zeros): the power went while several unsynced writes were under way, and a later one got through first. Nobody was
+   promised any of it, because one sync covers all of them: cut.
+4. Valid batches follow, and the gap holds other bytes: **damage**.
+
+A batch is valid when its checksum is right and what the checksum does not cover fits: its offset is the next one,
+and its leader epoch is the one the epoch history names.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from twinlog._kernel import decode_records, scan_batches
+from twinlog.host import Disk, File
+from twinlog.storage.epochs import EpochHistory
+from twinlog.storage.errors import Damaged
+from twinlog.storage.files import read_whole
+from twinlog.storage.marks import Mark
+from twinlog.storage.producers import NO_OFFSET, ProducerStates
+from twinlog.storage.scanning import CHUNK_BYTES, Scan, declared_size
+from twinlog.storage.segment import Segment
+from twinlog.storage.settings import LogSettings
+from twinlog.storage.types import BATCH_HEADER_BYTES, CONTROL, TRANSACTIONAL, AbortedTransaction, Batch
+
+ZERO_BLOCK_BYTES: Final = 512
+EPOCH_AT: Final = 12  # where leader epoch and magic lie in a batch
+MARKER_BYTES_MAX: Final = 4096
+
+
+class Recovery:
+    """Reads one log's directory into segments, epochs and producers. Used once."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        path: str,
+        settings: LogSettings,
+        *,
+        mark: Mark | None,
+        mark_lost: bool,
+        clean: bool,
+        verify_all: bool,
+        producers_max: int,
+        now_ms: int,
+    ) -> None:
+        self._disk = disk
+        self._path = path
+        self._settings = settings
+        self._mark = mark
+        self._mark_lost = mark_lost
+        self._clean = clean and mark is not None
+        self._verify_all = verify_all
+        self._now_ms = now_ms
+        self._history: EpochHistory | None = None
+        self._epoch = -1
+        self._replay_from = 0
+        self.segments: list[Segment] = []
+        self.producers = ProducerStates(producers_max)
+        self.epochs = EpochHistory()
+        self.snapshots: list[int] = []
+        self.offset_start = mark.offset_start if mark else 0
+        self.offset_end = self.offset_start
+        self.cut_bytes = 0
+        self.epochs_stale = False  # the file does not say what the batches say
+
+    def run(self) -> None:
+        """Raises ``Damaged`` when an operator has to decide."""
+        self._clean_up(self._disk.list(self._path) if self._disk.exists(self._path) else [])
+        if not self.segments:
+            if self._mark is not None and self._mark.offset_synced > self._mark.offset_start:
+                raise Damaged(self._path, f"no segment is left of the records up to {self._mark.offset_synced}")
+            if self._mark is not None:
+                self.offset_start = self.offset_end = self._mark.offset_synced
+            return
+        if self.segments[0].offset_base > self.offset_start:
+            raise Damaged(self._path, f"the segments before offset {self.segments[0].offset_base} are missing")
+        self._history = EpochHistory.decode(read_whole(self._disk, f"{self._path}/epochs") or b"")
+        self._read_segments(self._first_to_scan())
+        self.offset_end = self.segments[-1].offset_end
+        if self._mark is not None and self.offset_end < self._mark.offset_synced:
+            raise Damaged(
+                self._path, f"ends at offset {self.offset_end}; up to {self._mark.offset_synced} it was durable"
+            )
+        self._settle_epochs()
+        self._drop_late_snapshots()
+
+    # What is there.
+
+    def _clean_up(self, names: list[str]) -> None:
+        for name in names:
+            stem, dot, kind = name.partition(".")
+            if kind.endswith(("new", "deleted")):
+                self._disk.delete(f"{self._path}/{name}")
+            elif not (dot and len(stem) == 20 and stem.isdigit()):
+                continue
+            elif kind == "log":
+                self.segments.append(Segment(self._path, int(stem)))
+            elif kind == "producers":
+                self.snapshots.append(int(stem))
+
+    def _first_to_scan(self) -> int:
+        """From which segment on everything is read. Takes the facts of those before from their indexes."""
+        last = len(self.segments) - 1
+        for number, segment in enumerate(self.segments):
+            size = self._disk.size(segment.path)
+            if number < last:
+                offset_next = self.segments[number + 1].offset_base
+                if self._verify_all or not (self._clean or self._below_mark(offset_next)):
+                    return number
+                if segment.load_facts(self._disk) and (segment.size, segment.offset_end) == (size, offset_next):
+                    continue
+                self._scan_sealed(segment, size, offset_next)
+            elif self._verify_all or not self._clean or not self._trust_last(segment, size):
+                return number
+        return len(self.segments)
+
+    def _below_mark(self, offset: int) -> bool:
+        return self._mark is not None and offset <= self._mark.offset_synced
+
+    def _trust_last(self, segment: Segment, size: int) -> bool:
+        mark = self._mark
+        assert mark is not None
+        if not segment.load_index(self._disk):
+            return False
+        segment.sealed = False
+        return (segment.size, segment.offset_end) == (size, mark.offset_synced) and size == mark.segment_size
+
+    def _scan_sealed(self, segment: Segment, size: int, offset_next: int) -> None:
+        """A sealed segment below the mark whose index is lost."""
+        reason = self._scan(segment, size, note_producers=False)
+        if reason or segment.offset_end != offset_next:
+            raise self._damage(segment, reason or "wrong end")
+        segment.sealed = True
+        segment.save_index(self._disk)
+
+    # Reading.
+
+    def _read_segments(self, first: int) -> None:
+        replay = self._restore_producers(first)
+        for number in range(min(replay, first), len(self.segments)):
+            segment = self.segments[number]
+            size = self._disk.size(segment.path)
+            if number < first:
+                scratch = Segment(self._path, segment.offset_base)
+                reason = self._scan(scratch, size, note_producers=True)
+                if reason:
+                    raise self._damage(scratch, reason)
+                continue
+            fresh = self.segments[number] = Segment(self._path, segment.offset_base)
+            if number and fresh.offset_base != self.segments[number - 1].offset_end:
+                raise self._damage(fresh, f"begins after a gap from {self.segments[number - 1].offset_end}")
+            reason = self._scan(fresh, size, note_producers=True)
+            if reason:
+                self._cut_or_refuse(number, size, reason)
+                return
+            if number < len(self.segments) - 1:
+                fresh.sealed = True
+                fresh.save_index(self._disk)
+
+    def _restore_producers(self, first: int) -> int:
+        """Takes the newest snapshot that is of use; returns the segment from which batches must be replayed."""
+        if first < len(self.segments):
+            limit = self.segments[first].offset_base
+        else:
+            limit = self.segments[-1].offset_end
+        for offset in reversed(self.snapshots):
+            if offset <= limit:
+                data = read_whole(self._disk, f"{self._path}/{offset:020d}.producers")
+                if data is not None and self.producers.restore(data, offset):
+                    self._replay_from = offset
+                    break
+        else:
+            return 0
+        number = len(self.segments)
+        while number and self.segments[number - 1].offset_end > self._replay_from:
+            number -= 1
+        return number
+
+    def _scan(self, segment: Segment, size: int, *, note_producers: bool) -> str:
+        """Reads a segment from its start; returns why it stopped early, or nothing."""
+        file = self._disk.open(segment.path)
+        try:
+            scan = Scan(file, 0, size)
+            self._epoch = -1
+            for position, batch, data in scan:
+                wrong = self._out_of_place(segment, batch)
+                if wrong:
+                    return wrong
+                self._take_batch(segment, position, batch, data, note_producers)
+            return scan.reason
+        finally:
+            file.close()
+
+    def _out_of_place(self, segment: Segment, batch: Batch) -> str:
+        base_offset, leader_epoch = batch[2], batch[11]
+        if base_offset != segment.offset_end:
+            return f"offset {base_offset} where {segment.offset_end} belongs"
+        if leader_epoch < self._epoch:
+            return f"leader epoch {leader_epoch} after {self._epoch}"
+        if self._history is not None and self._history.epoch_at(base_offset) not in (leader_epoch, -1):
+            return f"leader epoch {leader_epoch}, which did not write offset {base_offset}"
+        return ""
+
+    def _take_batch(self, segment: Segment, position: int, batch: Batch, data: bytes, note_producers: bool) -> None:
+        off, size, base_offset, delta, _, attributes, _, max_timestamp, producer_id, _, _, leader_epoch = batch
+        if not segment.size:
+            segment.first_ms = max_timestamp if 0 <= max_timestamp <= self._now_ms else self._now_ms
+        if leader_epoch != self._epoch:
+            self._epoch = leader_epoch
+            segment.epochs.append((leader_epoch, base_offset))
+        interval = self._settings.index_interval_bytes
+        segment.note(base_offset, position, size, base_offset + delta + 1, max_timestamp, interval)
+        if producer_id >= 0 and note_producers and base_offset >= self._replay_from:
+            if attributes & CONTROL and attributes & TRANSACTIONAL:
+                note_marker(self.producers, segment, batch, data[off : off + size], self._now_ms)
+            else:
+                self.producers.note(batch, base_offset, max_timestamp, self._now_ms)
+
+    # Deciding.
+
+    def _damage(self, segment: Segment, reason: str) -> Damaged:
+        return Damaged(segment.path, f"at position {segment.size}, offset {segment.offset_end}: {reason}")
+
+    def _cut_or_refuse(self, number: int, size: int, reason: str) -> None:
+        segment = self.segments[number]
+        if self._mark is not None and segment.offset_end < self._mark.offset_synced:
+            raise self._damage(segment, reason + ", and it was durable")
+        if self._mark_lost:
+            raise self._damage(segment, reason + ", and how far it was durable is not known")
+        file = self._disk.open(segment.path)
+        try:
+            later = self._find_later(file, segment, size)
+            followed = later is not None or any(self._disk.size(s.path) for s in self.segments[number + 1 :])
+            gap_end = size if later is None else later
+            if followed and reason != "short" and not has_unwritten_block(file, segment.size, gap_end):
+                raise self._damage(segment, reason + ", and valid batches follow")
+            self.cut_bytes = size - segment.size
+            for late in self.segments[number + 1 :]:
+                self.cut_bytes += self._disk.size(late.path)
+                self._disk.delete(late.path)
+                if self._disk.exists(late.index_path):
+                    self._disk.delete(late.index_path)
+            del self.segments[number + 1 :]
+            # Synced before anything is appended: a second crash must not find the old tail behind new batches.
+            file.truncate(segment.size)
+            self._disk.sync_now(file)
+            self._disk.sync_directory_now(self._path)
+        finally:
+            file.close()
+
+    def _find_later(self, file: File, segment: Segment, size: int) -> int | None:
+        """The position of a valid batch behind the place where reading stopped."""
+        epochs = {self._epoch, *(self._history.epochs[-3:] if self._history else ())}
+        patterns = [epoch.to_bytes(4, "big", signed=True) + b"\x02" for epoch in sorted(epochs)]
+        start = segment.size + 1
+        while start < size:
+            data = file.read_at(start, min(CHUNK_BYTES, size - start))
+            for pattern in patterns:
+                at = data.find(pattern, EPOCH_AT)
+                while at >= 0:
+                    if self._is_batch(file, start + at - EPOCH_AT, size, segment.offset_end):
+                        return start + at - EPOCH_AT
+                    at = data.find(pattern, at + 1)
+            if len(data) < CHUNK_BYTES:
+                return None
+            start += len(data) - BATCH_HEADER_BYTES
+        return None
+
+    def _is_batch(self, file: File, position: int, size: int, offset_at_least: int) -> bool:
+        head = file.read_at(position, BATCH_HEADER_BYTES)
+        batch_bytes = declared_size(head)
+        if not BATCH_HEADER_BYTES <= batch_bytes <= size - position:
+            return False
+        data = file.read_at(position, batch_bytes)
+        batches, _, _ = scan_batches(data, 0, len(data))
+        return bool(batches) and batches[0][2] >= offset_at_least
+
+    # Afterwards.
+
+    def _settle_epochs(self) -> None:
+        if self._history is not None:
+            self.epochs = self._history
+            self.epochs_stale = self.epochs.truncate_to(self.offset_end)
+        else:
+            self.epochs_stale = True
+            for segment in self.segments:
+                if segment.sealed and not segment.epochs:
+                    segment.load_index(self._disk)
+                for epoch, start in segment.epochs:
+                    if epoch > self.epochs.latest:
+                        self.epochs.assign(epoch, start)
+        self.epochs.delete_to(self.offset_start)
+
+    def _drop_late_snapshots(self) -> None:
+        for offset in [offset for offset in self.snapshots if offset > self.offset_end]:
+            self._disk.delete(f"{self._path}/{offset:020d}.producers")
+            self.snapshots.remove(offset)
+
+
+def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data: bytes, now_ms: int) -> None:
+    """A commit or abort marker: ends the producer's transaction, and remembers what it aborted."""
+    base_offset, producer_id, epoch = batch[2], batch[8], batch[9]
+    records = decode_records(data, 0, len(data), MARKER_BYTES_MAX)
+    key = records[0][2] if records else None
+    value = records[0][3] if records else None
+    if key is None or len(key) < 4:
+        return
+    kind = int.from_bytes(key[2:4], "big", signed=True)
+    coordinator_epoch = int.from_bytes(value[2:6], "big", signed=True) if value and len(value) >= 6 else -1
+    first = producers.end_transaction(producer_id, epoch, coordinator_epoch, now_ms)
+    if kind == 0 and first != NO_OFFSET:
+        still_open = producers.first_open_offset
+        stable = base_offset + 1 if still_open is None else min(still_open, base_offset + 1)
+        segment.aborted.append(AbortedTransaction(producer_id, first, base_offset, stable))
+
+
+def has_unwritten_block(file: File, start: int, end: int) -> bool:
+    """Whether a whole sector in between is zeros, which is how bytes read that never reached the disk."""
+    zeros = bytes(ZERO_BLOCK_BYTES)
+    position = -(-start // ZERO_BLOCK_BYTES) * ZERO_BLOCK_BYTES
+    while position + ZERO_BLOCK_BYTES <= end:
+        data = file.read_at(position, min(CHUNK_BYTES, end - position))
+        for at in range(0, len(data) - ZERO_BLOCK_BYTES + 1, ZERO_BLOCK_BYTES):
+            if data[at : at + ZERO_BLOCK_BYTES] == zeros:
+                return True
+        position += len(data) // ZERO_BLOCK_BYTES * ZERO_BLOCK_BYTES
+        if len(data) < ZERO_BLOCK_BYTES:
+            break
+    return False

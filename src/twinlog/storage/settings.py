@@ -1,0 +1,60 @@
+"""What can be set about storage: for the node, and for each log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from twinlog.base.settings import setting
+from twinlog.base.units import DAY_MS, GIB, HOUR_MS, KIB, MIB, MINUTE_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSettings:
+    """The node's settings."""
+
+    flush_interval_ms: int = setting(
+        1000, unit="ms", min=1, max=60_000, doc="Data that nobody waits for is synced to disk within this time."
+    )
+    checkpoint_interval_ms: int = setting(
+        5000,
+        unit="ms",
+        min=100,
+        max=600_000,
+        doc="How often the durable marks of all logs are written, by which a start after a crash tells damage from a "
+        "torn tail.",
+    )
+    files_open_max: int = setting(
+        9000, min=16, max=1_000_000, doc="Segment files kept open at once; the least used are closed first."
+    )
+    files_idle_close_ms: int = setting(
+        MINUTE_MS, unit="ms", min=1000, max=HOUR_MS, doc="A segment file that nobody used for this time is closed."
+    )
+    verify: str = setting(
+        "tail",
+        choices=("tail", "all"),
+        doc="What a start after a crash reads and checks: the tail of every log, or all of it. 'all' also reads "
+        "everything after a clean stop.",
+    )
+    producer_id_expiration_ms: int = setting(
+        DAY_MS, unit="ms", min=1000, max=365 * DAY_MS, doc="A producer silent for this time is forgotten."
+    )
+    producer_ids_max: int = setting(
+        100_000,
+        min=1,
+        max=10_000_000,
+        doc="Producers remembered per log; beyond it the longest silent one is forgotten.",
+    )
+    reserve_bytes: int = setting(
+        64 * MIB, unit="bytes", min=0, max=GIB, doc="Room asked for ahead of a busy log's writes; 0 asks for none."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """One log's settings; they come from topic configs and may be replaced while the log is in use."""
+
+    segment_bytes: int = GIB
+    segment_ms: int = 7 * DAY_MS
+    index_interval_bytes: int = 4 * KIB
+    file_delete_delay_ms: int = MINUTE_MS
+    inflated_bytes_max: int = 128 * MIB
