@@ -1,0 +1,42 @@
+"""Every API key that is served, one module each. ApiVersions answers what stands here, and nothing else.
+
+A module opens with ``KEY``, ``VERSIONS`` (first and last served), ``RIGHTS`` (what the principal needs: resource kind
+and operation, for the authorizer) and perhaps ``ADVERTISED_MIN``, then ``handle(broker, request, context)``, which
+returns the response or None when ``context`` answers later. The two data paths have ``handle_bytes`` instead, which
+works on the read buffer.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Final
+
+from twinlog.servers.kafka.api import (
+    api_versions,
+    delete_records,
+    fetch,
+    init_producer_id,
+    list_offsets,
+    offset_for_leader_epoch,
+    produce,
+)
+
+HANDLERS: Final[dict[int, ModuleType]] = {
+    module.KEY: module
+    for module in (
+        produce,
+        fetch,
+        list_offsets,
+        api_versions,
+        delete_records,
+        init_producer_id,
+        offset_for_leader_epoch,
+    )
+}
+
+# What clients are told. Produce says 0, although versions before 3 are refused: older librdkafka takes the presence
+# of version 0 as the sign that compression works (facts in docs/adr/0006 name the clients).
+ADVERTISED: Final[dict[int, tuple[int, int]]] = {
+    key: (getattr(module, "ADVERTISED_MIN", module.VERSIONS[0]), module.VERSIONS[1])
+    for key, module in sorted(HANDLERS.items())
+}

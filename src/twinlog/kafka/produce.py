@@ -1,0 +1,132 @@
+"""A produce request: many batches for many partitions, one answer when the last of them counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from twinlog.base import HostFault, Refused
+from twinlog.kafka.partition import AppendResult, InvalidRecord
+from twinlog.kafka.partition_table import PartitionTable
+from twinlog.storage import Batch
+from twinlog.wire.kafka.errors import ErrorCode
+from twinlog.wire.kafka.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+
+ACKS_ALLOWED: Final = (-1, 0, 1)
+
+# As the kernel parses it: topic name (or id), and for each partition (index, off, size, code, detail, batch).
+ParsedTopics: TypeAlias = Sequence[tuple[str | bytes, Sequence[tuple[int, int, int, int, int, Batch | None]]]]
+
+KERNEL_REASONS: Final[dict[int, str]] = {
+    ErrorCode.CORRUPT_MESSAGE: "The batch is damaged: its length or its checksum is wrong.",
+    ErrorCode.INVALID_RECORD: "The batch is not one well-formed batch of records.",
+    ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: "Only record batches of format 2 are taken.",
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "The compression is not known.",
+    ErrorCode.MESSAGE_TOO_LARGE: "The batch is larger than allowed once it is inflated.",
+}
+
+
+class Production:
+    """One produce request on its way; ``response`` is its answer once it is done.
+
+    ``append`` does all that can be done now. If something has to wait for the disk, ``on_done`` is called once, when
+    the last part is stable or has failed.
+    """
+
+    __slots__ = ("_on_done", "failed_any", "response", "waiting")
+
+    def __init__(self, on_done: Callable[[Production], None]) -> None:
+        self._on_done: Callable[[Production], None] | None = on_done
+        self.response = ProduceResponse()
+        self.failed_any = False
+        self.waiting = 0
+
+    def append(
+        self, partitions: PartitionTable, topics: ParsedTopics, buffer: bytearray, acks: int, now_ms: int
+    ) -> bool:
+        """True: the response is final. False: ``on_done`` follows."""
+        code = ErrorCode.NONE if acks in ACKS_ALLOWED else ErrorCode.INVALID_REQUIRED_ACKS
+        for name, batches in topics:
+            results: list[PartitionProduceResponse] = []
+            if isinstance(name, str):
+                self.response.responses.append(TopicProduceResponse(name=name, partition_responses=results))
+            else:
+                self.response.responses.append(TopicProduceResponse(topic_id=name, partition_responses=results))
+            of_topic = partitions.of_topic(name)
+            for index, _, _, batch_code, detail, batch in batches:
+                result = AppendResult(index)
+                results.append(result)
+                if code:
+                    self._fail(result, code)
+                elif batch is None:
+                    self._fail_broken(result, batch_code, detail)
+                elif of_topic is None:
+                    self._fail(result, unknown_topic(name))
+                elif not 0 <= index < len(of_topic):
+                    self._fail(result, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                else:
+                    try:
+                        of_topic[index].append(buffer, batch, detail, acks, now_ms, self, result)
+                    except InvalidRecord as refused:
+                        self._fail(result, refused.code, refused.message)
+                        result.record_errors = _record_errors(refused.records)
+                    except Refused as refused:
+                        self._fail(result, refused.code, refused.message)
+                    except HostFault:
+                        self._fail(result, ErrorCode.KAFKA_STORAGE_ERROR)
+        return self.waiting == 0
+
+    def stored(self, token: object) -> None:
+        assert isinstance(token, AppendResult)
+        token.waits = False
+        self.waiting -= 1
+        if not self.waiting:
+            self._done()
+
+    def failed(self, token: object, code: int) -> None:
+        assert isinstance(token, AppendResult)
+        if self._on_done is not None:
+            self._fail(token, code)
+        self.stored(token)
+
+    def expire(self) -> None:
+        """Time is over: what is not stable yet is reported so, and may still become stable later."""
+        if self._on_done is None:
+            return
+        for topic in self.response.responses:
+            for result in topic.partition_responses:
+                if isinstance(result, AppendResult) and result.waits:
+                    self._fail(result, ErrorCode.REQUEST_TIMED_OUT)
+        self._done()
+
+    def abandon(self) -> None:
+        """Nobody wants the answer any more."""
+        self._on_done = None
+
+    def _done(self) -> None:
+        on_done, self._on_done = self._on_done, None
+        if on_done is not None:
+            on_done(self)
+
+    def _fail(self, result: AppendResult, code: int, message: str | None = None) -> None:
+        self.failed_any = True
+        result.fail(code, message)
+
+    def _fail_broken(self, result: AppendResult, code: int, record_at: int) -> None:
+        self._fail(result, code, KERNEL_REASONS.get(code))
+        if record_at >= 0:
+            result.record_errors = _record_errors([(record_at, "The record is not well-formed.")])
+
+
+def _record_errors(records: Sequence[tuple[int, str]]) -> list[BatchIndexAndErrorMessage]:
+    return [BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=why) for index, why in records]
+
+
+def unknown_topic(name: str | bytes) -> ErrorCode:
+    """A topic is asked for by name or by id, and the two have different codes."""
+    return ErrorCode.UNKNOWN_TOPIC_ID if isinstance(name, bytes) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
