@@ -1,9 +1,9 @@
-//! Kafka record batches (magic 2): the header, the walk over records, and the checks a produced batch must pass.
+//! Kafka record batches (magic 2): the header, scanning a log for batches, and placing one in a log.
 //! Byte for byte described in docs/formats/record-batch.md.
 
-use crate::compress::{with_inflated, InflateError, CODEC_NONE};
+use crate::compress::InflateError;
 use crate::crc::crc32c;
-use crate::cursor::{Checked, Cursor, Malformed};
+use crate::cursor::Malformed;
 
 pub const HEADER_SIZE: usize = 61;
 /// Base offset and length come in front of what the length counts.
@@ -16,9 +16,6 @@ const MAX_TIMESTAMP_AT: usize = 35;
 pub const ATTRIBUTE_CODEC: i16 = 0x07;
 pub const ATTRIBUTE_LOG_APPEND_TIME: i16 = 0x08;
 pub const ATTRIBUTE_CONTROL: i16 = 0x20;
-
-/// The smallest record: length, attributes, two deltas, two null lengths, header count.
-const RECORD_SIZE_MIN: usize = 7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -149,177 +146,6 @@ pub fn open(bytes: &[u8]) -> Result<Header, Fault> {
     Ok(header)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
-    pub timestamp_delta: i64,
-    pub offset_delta: i32,
-    pub key: Option<&'a [u8]>,
-    pub value: Option<&'a [u8]>,
-    pub header_count: u32,
-    headers: &'a [u8],
-}
-
-impl<'a> Record<'a> {
-    pub fn headers(&self) -> Headers<'a> {
-        Headers { cursor: Cursor::new(self.headers), left: self.header_count }
-    }
-}
-
-/// The headers of a record that was read before, so that nothing in them can be wrong any more.
-pub struct Headers<'a> {
-    cursor: Cursor<'a>,
-    left: u32,
-}
-
-impl<'a> Iterator for Headers<'a> {
-    type Item = (&'a [u8], Option<&'a [u8]>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.left = self.left.checked_sub(1)?;
-        let key = self.cursor.nullable_bytes_varint().ok()??;
-        Some((key, self.cursor.nullable_bytes_varint().ok()?))
-    }
-}
-
-/// Walks the (inflated) records of one batch.
-pub struct Records<'a> {
-    cursor: Cursor<'a>,
-    left: i32,
-}
-
-impl<'a> Records<'a> {
-    pub fn new(bytes: &'a [u8], count: i32) -> Self {
-        Self { cursor: Cursor::new(bytes), left: count }
-    }
-
-    /// The next record, None behind the last one. Whatever is left over behind the last one is an error.
-    #[inline(always)]
-    pub fn next_record(&mut self) -> Checked<Option<Record<'a>>> {
-        if self.left <= 0 {
-            return if self.cursor.is_at_end() { Ok(None) } else { Err(Malformed("bytes behind the last record")) };
-        }
-        self.left -= 1;
-        let size = self.cursor.varint()?;
-        if size < (RECORD_SIZE_MIN - 1) as i32 {
-            return Err(Malformed("a record is shorter than its fields"));
-        }
-        let body = self.cursor.take(size as usize)?;
-        let mut fields = Cursor::new(body);
-        fields.u8()?;
-        let timestamp_delta = fields.varlong()?;
-        let offset_delta = fields.varint()?;
-        let key = fields.nullable_bytes_varint()?;
-        let value = fields.nullable_bytes_varint()?;
-        let header_count = fields.varint()?;
-        if header_count < 0 {
-            return Err(Malformed("a negative header count"));
-        }
-        let headers = &body[fields.position()..];
-        for _ in 0..header_count {
-            if fields.nullable_bytes_varint()?.is_none() {
-                return Err(Malformed("a header without a key"));
-            }
-            fields.nullable_bytes_varint()?;
-        }
-        if !fields.is_at_end() {
-            return Err(Malformed("bytes behind the fields of a record"));
-        }
-        Ok(Some(Record { timestamp_delta, offset_delta, key, value, header_count: header_count as u32, headers }))
-    }
-}
-
-/// Runs `walk` over the records of a batch, inflated if need be.
-pub fn with_records<T>(
-    header: &Header,
-    bytes: &[u8],
-    inflated_max: usize,
-    walk: impl FnOnce(Records<'_>, usize) -> Result<T, Fault>,
-) -> Result<T, Fault> {
-    let payload = bytes.get(HEADER_SIZE..header.size).ok_or(Fault::Short)?;
-    if header.codec() == CODEC_NONE {
-        return walk(Records::new(payload, header.record_count), 0);
-    }
-    with_inflated(header.codec(), payload, inflated_max, |inflated| {
-        walk(Records::new(inflated, header.record_count), inflated.len())
-    })?
-}
-
-/// What the check of a produced batch found out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// With `max_timestamp` as the records really have it.
-    pub header: Header,
-    /// Index of the first record without a key, -1 if all have one.
-    pub keyless_at: i32,
-    pub inflated_size: usize,
-}
-
-/// Index of the record that broke a rule (-1: the batch itself), and what was wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    pub record_at: i32,
-    pub fault: Fault,
-}
-
-impl From<Fault> for Refusal {
-    fn from(fault: Fault) -> Self {
-        Refusal { record_at: -1, fault }
-    }
-}
-
-/// Checks a batch as a client may produce it: exactly one, whole, numbered 0..n-1, nothing behind.
-pub fn check(bytes: &[u8], inflated_max: usize) -> Result<Verdict, Refusal> {
-    if bytes.is_empty() {
-        return Err(Fault::Invalid("no records").into());
-    }
-    let header = open(bytes)?;
-    if header.size != bytes.len() {
-        return Err(Fault::Invalid("more than one batch").into());
-    }
-    if header.codec() > crate::compress::CODEC_ZSTD {
-        return Err(Fault::UnknownCodec.into());
-    }
-    if header.attributes & ATTRIBUTE_CONTROL != 0 {
-        return Err(Fault::Invalid("a control batch").into());
-    }
-    if header.record_count <= 0 || header.last_offset_delta != header.record_count - 1 {
-        return Err(Fault::Invalid("the record count does not fit the offsets").into());
-    }
-    if header.producer_id >= 0 && header.base_sequence < 0 {
-        return Err(Fault::Invalid("a producer without a sequence").into());
-    }
-    let mut record_at = -1;
-    let walked = with_records(&header, bytes, inflated_max, |records, inflated_size| {
-        let (keyless_at, delta_max) = walk_produced(records, &mut record_at)?;
-        Ok((keyless_at, delta_max, inflated_size))
-    });
-    let (keyless_at, delta_max, inflated_size) = walked.map_err(|fault| Refusal { record_at, fault })?;
-    let Some(max_timestamp) = header.base_timestamp.checked_add(delta_max) else {
-        return Err(Fault::Invalid("a timestamp beyond 64 bits").into());
-    };
-    let max_timestamp = if header.has_log_append_time() { header.max_timestamp } else { max_timestamp };
-    Ok(Verdict { header: Header { max_timestamp, ..header }, keyless_at, inflated_size })
-}
-
-fn walk_produced(mut records: Records<'_>, record_at: &mut i32) -> Result<(i32, i64), Fault> {
-    let mut keyless_at = -1;
-    let mut delta_max = i64::MIN;
-    let mut index = 0;
-    *record_at = 0;
-    while let Some(record) = records.next_record().inspect_err(|_| *record_at = index)? {
-        if record.offset_delta != index {
-            *record_at = index;
-            return Err(Fault::Invalid("the offsets of the records are not 0, 1, 2 ..."));
-        }
-        if keyless_at < 0 && record.key.is_none() {
-            keyless_at = index;
-        }
-        delta_max = delta_max.max(record.timestamp_delta);
-        index += 1;
-    }
-    Ok((keyless_at, delta_max))
-}
-
 /// Why a scan over a log stopped.
 pub fn stop_reason(fault: Fault) -> &'static str {
     match fault {
@@ -379,7 +205,9 @@ pub fn place(
         attributes |= ATTRIBUTE_LOG_APPEND_TIME;
     }
     let attributes = attributes.to_be_bytes();
-    if batch[MAX_TIMESTAMP_AT..MAX_TIMESTAMP_AT + 8] == timestamp && batch[ATTRIBUTES_AT..ATTRIBUTES_AT + 2] == attributes {
+    if batch[MAX_TIMESTAMP_AT..MAX_TIMESTAMP_AT + 8] == timestamp
+        && batch[ATTRIBUTES_AT..ATTRIBUTES_AT + 2] == attributes
+    {
         return Ok(());
     }
     batch[MAX_TIMESTAMP_AT..MAX_TIMESTAMP_AT + 8].copy_from_slice(&timestamp);
@@ -389,49 +217,132 @@ pub fn place(
     Ok(())
 }
 
-/// Calls `visit` with every record's offset and timestamp until it says stop (false).
-pub fn visit(
-    bytes: &[u8],
-    inflated_max: usize,
-    mut visit: impl FnMut(i64, i64, &Record<'_>) -> bool,
-) -> Result<Header, Fault> {
-    let header = open(bytes)?;
-    with_records(&header, bytes, inflated_max, |mut records, _| {
-        while let Some(record) = records.next_record()? {
-            let offset = header.base_offset.wrapping_add(record.offset_delta as i64);
-            let timestamp = if header.has_log_append_time() {
-                header.max_timestamp
-            } else {
-                header.base_timestamp.wrapping_add(record.timestamp_delta)
-            };
-            if !visit(offset, timestamp, &record) {
-                break;
-            }
-        }
-        Ok(header)
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch_build::{BatchBuilder, BatchFields};
 
-/// The first record at or after `timestamp`.
-pub fn find_timestamp(bytes: &[u8], timestamp: i64, inflated_max: usize) -> Result<Option<(i64, i64)>, Fault> {
-    let mut found = None;
-    visit(bytes, inflated_max, |offset, record_timestamp, _| {
-        if record_timestamp >= timestamp {
-            found = Some((offset, record_timestamp));
+    fn batch(base_offset: i64, codec: u8) -> Vec<u8> {
+        let mut builder = BatchBuilder::default();
+        for at in 0..3 {
+            builder.begin_record(at, 1_000 + at as i64, None, Some(b"value"), 0);
+            builder.end_record();
         }
-        found.is_none()
-    })?;
-    Ok(found)
-}
+        let fields = BatchFields {
+            base_offset,
+            leader_epoch: 4,
+            codec,
+            producer_id: 9,
+            producer_epoch: 1,
+            base_sequence: 5,
+            attributes: 0,
+        };
+        builder.finish(&fields).unwrap()
+    }
 
-/// The first of the records that have the batch's highest timestamp; None if the batch is empty.
-pub fn max_timestamp_record(bytes: &[u8], inflated_max: usize) -> Result<Option<(i64, i64)>, Fault> {
-    let mut best: Option<(i64, i64)> = None;
-    visit(bytes, inflated_max, |offset, timestamp, _| {
-        if best.is_none_or(|(_, highest)| timestamp > highest) {
-            best = Some((offset, timestamp));
+    #[test]
+    fn the_header_is_read_field_by_field() {
+        let bytes = batch(70, 0);
+        let header = open(&bytes).unwrap();
+        let expected = Header {
+            size: bytes.len(),
+            base_offset: 70,
+            leader_epoch: 4,
+            magic: 2,
+            crc: header.crc,
+            attributes: 0,
+            last_offset_delta: 2,
+            base_timestamp: 1_000,
+            max_timestamp: 1_002,
+            producer_id: 9,
+            producer_epoch: 1,
+            base_sequence: 5,
+            record_count: 3,
+        };
+        assert_eq!(header, expected);
+    }
+
+    #[test]
+    fn any_flipped_bit_behind_the_checksum_is_seen() {
+        let bytes = batch(0, 0);
+        for at in CRC_AT..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x04;
+            assert_eq!(open(&damaged), Err(Fault::Checksum), "byte {at}");
         }
-        true
-    })?;
-    Ok(best)
+    }
+
+    #[test]
+    fn a_batch_cut_anywhere_is_short() {
+        let bytes = batch(0, 0);
+        for end in 0..bytes.len() {
+            assert_eq!(open(&bytes[..end]), Err(Fault::Short));
+        }
+    }
+
+    #[test]
+    fn other_formats_and_impossible_lengths_have_their_own_names() {
+        let good = batch(0, 0);
+        for (magic, fault) in
+            [(0, Fault::OldMagic), (1, Fault::OldMagic), (3, Fault::UnknownMagic), (0xff, Fault::UnknownMagic)]
+        {
+            let mut bytes = good.clone();
+            bytes[MAGIC_AT] = magic;
+            assert_eq!(open(&bytes), Err(fault));
+        }
+        for length in [i32::MIN, -1, 0, 48] {
+            let mut bytes = good.clone();
+            bytes[8..12].copy_from_slice(&length.to_be_bytes());
+            assert_eq!(open(&bytes), Err(Fault::Length));
+        }
+        let mut bytes = good;
+        bytes[8..12].copy_from_slice(&i32::MAX.to_be_bytes());
+        assert_eq!(open(&bytes), Err(Fault::Short));
+    }
+
+    #[test]
+    fn a_scan_ends_behind_the_last_whole_batch() {
+        let (one, two) = (batch(0, 0), batch(3, 3));
+        let mut log = [&one[..], &two].concat();
+        for cut in 1..two.len() {
+            let found = scan(&log[..log.len() - cut]);
+            assert_eq!((found.batches.len(), found.valid_end, found.stop), (1, one.len(), Some(Fault::Short)));
+        }
+        let found = scan(&log);
+        let places: Vec<_> = found.batches.iter().map(|(at, header)| (*at, header.base_offset)).collect();
+        assert_eq!((places, found.valid_end, found.stop), (vec![(0, 0), (one.len(), 3)], log.len(), None));
+        log.extend_from_slice(&[0; 100]);
+        let found = scan(&log);
+        assert_eq!((found.batches.len(), found.stop.map(stop_reason)), (2, Some("magic")));
+    }
+
+    #[test]
+    fn placing_keeps_the_checksum_unless_a_timestamp_changes() {
+        let original = batch(0, 0);
+        let mut bytes = [&original[..], b"next"].concat();
+        place(&mut bytes, 1_000_000, 8, -1, Some(1_002)).unwrap();
+        let header = open(&bytes).unwrap();
+        assert_eq!((header.base_offset, header.leader_epoch), (1_000_000, 8));
+        assert_eq!(header.crc, open(&original).unwrap().crc);
+        assert_eq!(bytes[16..], [&original[16..], b"next"].concat());
+    }
+
+    #[test]
+    fn placing_writes_append_time_or_a_corrected_maximum() {
+        let mut bytes = batch(0, 3);
+        place(&mut bytes, 5, 1, -1, Some(2_000)).unwrap();
+        let header = open(&bytes).unwrap();
+        assert_eq!((header.max_timestamp, header.has_log_append_time()), (2_000, false));
+        place(&mut bytes, 5, 1, 7_777, Some(2_000)).unwrap();
+        let header = open(&bytes).unwrap();
+        assert_eq!((header.max_timestamp, header.has_log_append_time(), header.codec()), (7_777, true, 3));
+    }
+
+    #[test]
+    fn placing_does_not_write_beyond_the_bytes() {
+        let good = batch(0, 0);
+        for end in 0..good.len() {
+            assert!(place(&mut good[..end].to_vec(), 5, 1, 7, None).is_err());
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! The four codecs of Kafka batches, inflated with a bound: however much a stream declares or holds, no more than
 //! `size_max` bytes are ever produced, and nothing is allocated because a header says so.
 
-use std::io::{Read, Write};
-
 pub const CODEC_NONE: u8 = 0;
 pub const CODEC_GZIP: u8 = 1;
 pub const CODEC_SNAPPY: u8 = 2;
@@ -35,10 +33,21 @@ impl Inflated {
     pub fn room(&mut self, wanted: usize) -> &mut [u8] {
         let end = self.used.saturating_add(wanted).min(self.size_max).max(self.used);
         if end > self.buffer.len() {
-            let doubled = self.buffer.len().saturating_mul(2).min(self.size_max);
-            self.buffer.resize(end.max(doubled), 0);
+            let size = end.max(self.buffer.len().saturating_mul(2).min(self.size_max));
+            if self.used == 0 {
+                // Fresh zeroed memory costs nothing until it is written to.
+                self.buffer = vec![0; size];
+            } else {
+                self.buffer.resize(size, 0);
+            }
         }
         &mut self.buffer[self.used..end]
+    }
+
+    /// How much room to try first for a stream that does not say what it needs, or may lie: what is allocated already,
+    /// and at least eight times the input.
+    pub fn first_guess(&self, input_size: usize) -> usize {
+        input_size.saturating_mul(8).max(FIRST_GUESS).max(self.buffer.len().saturating_sub(self.used))
     }
 
     pub fn advance(&mut self, size: usize) {
@@ -54,17 +63,6 @@ impl Inflated {
         room.copy_from_slice(bytes);
         self.advance(bytes.len());
         Ok(())
-    }
-
-    /// The whole buffer, at least `wanted` long unless the bound is smaller; forgets what is there.
-    fn whole(&mut self, wanted: usize) -> &mut [u8] {
-        self.used = 0;
-        let wanted = wanted.min(self.size_max);
-        if self.buffer.len() < wanted {
-            self.buffer = vec![0; wanted];
-        }
-        let end = self.buffer.len().min(self.size_max);
-        &mut self.buffer[..end]
     }
 }
 
@@ -92,27 +90,11 @@ pub fn with_inflated<T>(
 fn inflate(codec: u8, input: &[u8], inflated: &mut Inflated) -> Result<(), InflateError> {
     match codec {
         CODEC_NONE => inflated.push(input),
-        CODEC_GZIP => inflate_gzip(input, inflated),
+        CODEC_GZIP => crate::gzip::inflate(input, inflated),
         CODEC_SNAPPY => inflate_snappy(input, inflated),
         CODEC_LZ4 => crate::lz4_frame::inflate(input, inflated),
         CODEC_ZSTD => inflate_zstd(input, inflated),
         _ => Err(InflateError::UnknownCodec),
-    }
-}
-
-fn inflate_gzip(input: &[u8], inflated: &mut Inflated) -> Result<(), InflateError> {
-    let mut decoder = flate2::bufread::MultiGzDecoder::new(input);
-    loop {
-        let room = inflated.room(FIRST_GUESS);
-        let mut probe = [0u8; 1];
-        let at_bound = room.is_empty();
-        let target = if at_bound { &mut probe[..] } else { room };
-        match decoder.read(target) {
-            Ok(0) => return Ok(()),
-            Ok(_) if at_bound => return Err(InflateError::TooLarge),
-            Ok(size) => inflated.advance(size),
-            Err(_) => return Err(InflateError::Corrupt),
-        }
     }
 }
 
@@ -156,20 +138,19 @@ fn inflate_zstd(input: &[u8], inflated: &mut Inflated) -> Result<(), InflateErro
         static CONTEXT: std::cell::RefCell<DCtx<'static>> = std::cell::RefCell::new(DCtx::create());
     }
     const TOO_SMALL: usize = (ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall as usize).wrapping_neg();
-    // In one piece, into a buffer that grows fourfold and starts over: unlike streaming this needs no window, whose
-    // size a frame header declares. The repeated work is at most a third.
-    let mut wanted = FIRST_GUESS.max(input.len().saturating_mul(4));
+    // In one piece, begun again with fourfold room: unlike streaming this needs no window, whose size a frame header
+    // declares. The repeated work is at most a third.
+    let mut wanted = inflated.first_guess(input.len());
     loop {
-        let size_max = inflated.size_max;
-        let target = inflated.whole(wanted);
-        let target_size = target.len();
-        match CONTEXT.with_borrow_mut(|context| context.decompress(target, input)) {
+        let room = inflated.room(wanted);
+        let is_bounded = room.len() < wanted;
+        match CONTEXT.with_borrow_mut(|context| context.decompress(room, input)) {
             Ok(size) => {
                 inflated.advance(size);
                 return Ok(());
             }
-            Err(TOO_SMALL) if target_size >= size_max => return Err(InflateError::TooLarge),
-            Err(TOO_SMALL) => wanted = target_size.saturating_mul(4),
+            Err(TOO_SMALL) if is_bounded => return Err(InflateError::TooLarge),
+            Err(TOO_SMALL) => wanted = wanted.saturating_mul(4),
             Err(_) => return Err(InflateError::Corrupt),
         }
     }
@@ -179,11 +160,7 @@ fn inflate_zstd(input: &[u8], inflated: &mut Inflated) -> Result<(), InflateErro
 pub fn deflate(codec: u8, input: &[u8]) -> Option<Vec<u8>> {
     match codec {
         CODEC_NONE => Some(input.to_vec()),
-        CODEC_GZIP => {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            encoder.write_all(input).ok()?;
-            encoder.finish().ok()
-        }
+        CODEC_GZIP => crate::gzip::deflate(input),
         CODEC_SNAPPY => deflate_snappy(input),
         CODEC_LZ4 => Some(crate::lz4_frame::deflate(input)),
         CODEC_ZSTD => zstd::bulk::compress(input, 3).ok(),
@@ -205,4 +182,98 @@ fn deflate_snappy(input: &[u8]) -> Option<Vec<u8>> {
         out.truncate(header_at + 4 + size);
     }
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODECS: [u8; 5] = [CODEC_NONE, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD];
+
+    fn inflate_all(codec: u8, input: &[u8], size_max: usize) -> Result<Vec<u8>, InflateError> {
+        with_inflated(codec, input, size_max, <[u8]>::to_vec)
+    }
+
+    #[test]
+    fn what_was_deflated_inflates_to_the_same() {
+        for size in [0, 1, 100, 32_768, 65_536, 65_537, 300_000] {
+            let plain: Vec<u8> = (0..size).map(|at: usize| (at / 9 % 251) as u8).collect();
+            for codec in CODECS {
+                let packed = deflate(codec, &plain).unwrap();
+                assert_eq!(inflate_all(codec, &packed, size), Ok(plain.clone()), "codec {codec}, {size} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn one_byte_over_the_bound_is_too_large() {
+        for size in [1usize, 100, 65_536, 300_000] {
+            let plain = vec![7; size];
+            for codec in CODECS {
+                let packed = deflate(codec, &plain).unwrap();
+                assert_eq!(inflate_all(codec, &packed, size - 1), Err(InflateError::TooLarge), "codec {codec}, {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn truncated_streams_are_corrupt() {
+        let plain = vec![7; 100_000];
+        for codec in &CODECS[1..] {
+            let packed = deflate(*codec, &plain).unwrap();
+            for end in [0, 1, packed.len() / 2, packed.len() - 1] {
+                // The framing of snappy ends where its blocks end: an empty one is whole.
+                let outcome = inflate_all(*codec, &packed[..end], 1 << 20);
+                assert!(outcome.is_err() || outcome == Ok(Vec::new()), "codec {codec} cut to {end}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_snappy_block_may_not_declare_more_than_it_could_hold() {
+        // 2 GiB in ten bytes.
+        let block = [0x80, 0x80, 0x80, 0x80, 0x08, 0, 0, 0, 0, 0];
+        assert_eq!(inflate_all(CODEC_SNAPPY, &block, usize::MAX), Err(InflateError::Corrupt));
+        let plain = vec![0; 1 << 20];
+        let densest = snap::raw::Encoder::new().compress_vec(&plain).unwrap();
+        assert_eq!(inflate_all(CODEC_SNAPPY, &densest, plain.len()), Ok(plain));
+    }
+
+    #[test]
+    fn snappy_is_read_with_and_without_framing() {
+        let block = snap::raw::Encoder::new().compress_vec(b"plain plain plain").unwrap();
+        assert_eq!(inflate_all(CODEC_SNAPPY, &block, 99).as_deref(), Ok(&b"plain plain plain"[..]));
+        let framed = deflate(CODEC_SNAPPY, b"plain plain plain").unwrap();
+        assert!(framed.starts_with(&XERIAL_MAGIC));
+        let mut twice = framed.clone();
+        twice.extend_from_slice(&framed[XERIAL_HEADER_SIZE..]);
+        assert_eq!(inflate_all(CODEC_SNAPPY, &twice, 99), Ok(b"plain plain plain".repeat(2)));
+    }
+
+    #[test]
+    fn gzip_may_have_several_members_and_nothing_else_behind() {
+        let mut twice = deflate(CODEC_GZIP, b"one").unwrap();
+        twice.extend_from_slice(&deflate(CODEC_GZIP, b"two").unwrap());
+        assert_eq!(inflate_all(CODEC_GZIP, &twice, 6).as_deref(), Ok(&b"onetwo"[..]));
+        assert_eq!(inflate_all(CODEC_GZIP, &twice, 5), Err(InflateError::TooLarge));
+        twice.push(0);
+        assert_eq!(inflate_all(CODEC_GZIP, &twice, 99), Err(InflateError::Corrupt));
+    }
+
+    #[test]
+    fn unknown_codecs_are_named_as_such() {
+        assert_eq!(inflate_all(5, b"", 9), Err(InflateError::UnknownCodec));
+        assert_eq!(deflate(5, b""), None);
+    }
+
+    #[test]
+    fn inflating_inside_of_inflating_finds_a_buffer_of_its_own() {
+        let outer = deflate(CODEC_LZ4, b"outer").unwrap();
+        let inner = deflate(CODEC_ZSTD, b"inner").unwrap();
+        let both = with_inflated(CODEC_LZ4, &outer, 99, |outer| {
+            let inner = inflate_all(CODEC_ZSTD, &inner, 99).unwrap();
+            (outer.to_vec(), inner)
+        });
+        assert_eq!(both, Ok((b"outer".to_vec(), b"inner".to_vec())));
+    }
 }

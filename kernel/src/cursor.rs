@@ -54,6 +54,11 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline(always)]
+    pub fn rest_bytes(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
+    #[inline(always)]
     pub fn is_at_end(&self) -> bool {
         self.position == self.bytes.len()
     }
@@ -82,15 +87,29 @@ impl<'a> Cursor<'a> {
         self.take(size).map(|_| ())
     }
 
+    /// The varints of one and two bytes, which are nearly all there are; None leaves the position as it is.
+    #[inline(always)]
+    fn uvarint_short(&mut self) -> Option<u32> {
+        let rest = self.bytes.get(self.position..)?;
+        let low = *rest.first()?;
+        if low < 0x80 {
+            self.position += 1;
+            return Some(low as u32);
+        }
+        let high = *rest.get(1)?;
+        if high < 0x80 {
+            self.position += 2;
+            return Some((low & 0x7f) as u32 | (high as u32) << 7);
+        }
+        None
+    }
+
     /// Unsigned varint of at most 32 bits (five bytes).
     #[inline(always)]
     pub fn uvarint(&mut self) -> Checked<u32> {
-        match self.bytes.get(self.position) {
-            Some(&byte) if byte < 0x80 => {
-                self.position += 1;
-                Ok(byte as u32)
-            }
-            _ => self.uvarint_long(),
+        match self.uvarint_short() {
+            Some(value) => Ok(value),
+            None => self.uvarint_long(),
         }
     }
 
@@ -120,12 +139,9 @@ impl<'a> Cursor<'a> {
     /// Zigzag varint of at most 64 bits (ten bytes).
     #[inline(always)]
     pub fn varlong(&mut self) -> Checked<i64> {
-        let raw = match self.bytes.get(self.position) {
-            Some(&byte) if byte < 0x80 => {
-                self.position += 1;
-                byte as u64
-            }
-            _ => self.uvarlong_long()?,
+        let raw = match self.uvarint_short() {
+            Some(value) => value as u64,
+            None => self.uvarlong_long()?,
         };
         Ok(((raw >> 1) as i64) ^ -((raw & 1) as i64))
     }
@@ -220,4 +236,93 @@ impl<'a> Cursor<'a> {
 
 pub fn utf8(bytes: &[u8]) -> Checked<&str> {
     std::str::from_utf8(bytes).map_err(|_| Malformed("a string is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uvarint(bytes: &[u8]) -> Checked<u32> {
+        Cursor::new(bytes).uvarint()
+    }
+
+    fn varlong(bytes: &[u8]) -> Checked<i64> {
+        Cursor::new(bytes).varlong()
+    }
+
+    #[test]
+    fn varints_reach_exactly_32_bits() {
+        assert_eq!(uvarint(&[0x7f]), Ok(127));
+        assert_eq!(uvarint(&[0x80, 0x01]), Ok(128));
+        assert_eq!(uvarint(&[0xff, 0x7f]), Ok(16_383));
+        assert_eq!(uvarint(&[0x80, 0x80, 0x01]), Ok(16_384));
+        assert_eq!(uvarint(&[0xff, 0xff, 0xff, 0xff, 0x0f]), Ok(u32::MAX));
+        assert!(uvarint(&[0xff, 0xff, 0xff, 0xff, 0x1f]).is_err());
+        assert!(uvarint(&[0xff, 0xff, 0xff, 0xff, 0x8f, 0x00]).is_err());
+        assert!(uvarint(&[0xff; 10]).is_err());
+        for size in 0..5 {
+            assert!(uvarint(&[0x80; 5][..size]).is_err());
+        }
+    }
+
+    #[test]
+    fn varints_are_zigzag() {
+        for (raw, value) in [(0u8, 0), (1, -1), (2, 1), (3, -2), (0x7f, -64)] {
+            assert_eq!(Cursor::new(&[raw]).varint(), Ok(value));
+        }
+        assert_eq!(Cursor::new(&[0xff, 0xff, 0xff, 0xff, 0x0f]).varint(), Ok(i32::MIN));
+        assert_eq!(Cursor::new(&[0xfe, 0xff, 0xff, 0xff, 0x0f]).varint(), Ok(i32::MAX));
+    }
+
+    #[test]
+    fn varlongs_reach_exactly_64_bits() {
+        let mut widest = [0xff; 10];
+        widest[9] = 0x01;
+        assert_eq!(varlong(&widest), Ok(i64::MIN));
+        widest[9] = 0x03;
+        assert!(varlong(&widest).is_err());
+        assert!(varlong(&[0x80; 11]).is_err());
+        assert!(varlong(&[0x80; 3]).is_err());
+        assert_eq!(varlong(&[0x80, 0x80, 0x01]), Ok(8_192));
+    }
+
+    #[test]
+    fn lengths_below_null_are_refused_wherever_they_stand() {
+        assert_eq!(Cursor::new(&[0xff, 0xff]).nullable_bytes16(), Ok(None));
+        assert!(Cursor::new(&[0xff, 0xfe, 1, 2]).nullable_bytes16().is_err());
+        assert_eq!(Cursor::new(&[0xff; 4]).nullable_bytes32(), Ok(None));
+        assert!(Cursor::new(&[0x80, 0, 0, 0, 1]).nullable_bytes32().is_err());
+        assert_eq!(Cursor::new(&[0x01]).nullable_bytes_varint(), Ok(None));
+        assert!(Cursor::new(&[0x03, 1, 1]).nullable_bytes_varint().is_err());
+        assert_eq!(Cursor::new(&[0x00]).nullable_bytes_compact(), Ok(None));
+    }
+
+    #[test]
+    fn a_count_may_only_promise_what_the_rest_can_hold() {
+        assert_eq!(Cursor::new(&[0, 0, 0, 2, 9, 9, 9, 9]).count32(2), Ok(Some(2)));
+        assert!(Cursor::new(&[0, 0, 0, 3, 9, 9, 9, 9]).count32(2).is_err());
+        assert!(Cursor::new(&[0x7f, 0xff, 0xff, 0xff, 9]).count32(1).is_err());
+        assert!(Cursor::new(&[0xff, 0xff, 0xff, 0xfe]).count32(1).is_err());
+        assert_eq!(Cursor::new(&[0x03, 9, 9]).count_compact(1), Ok(Some(2)));
+        assert!(Cursor::new(&[0x04, 9, 9]).count_compact(1).is_err());
+    }
+
+    #[test]
+    fn tagged_fields_are_counted_before_they_are_walked() {
+        let twenty_million = [0x80, 0xda, 0xc4, 0x09, 0, 0, 0, 0];
+        assert_eq!(
+            Cursor::new(&twenty_million).skip_tagged_fields(),
+            Err(Malformed("a count promises more than the bytes can hold"))
+        );
+        let mut cursor = Cursor::new(&[2, 0, 1, 9, 5, 0, 7]);
+        assert_eq!(cursor.skip_tagged_fields(), Ok(()));
+        assert_eq!(cursor.rest(), 1);
+    }
+
+    #[test]
+    fn ranges_outside_the_buffer_give_no_cursor() {
+        assert!(Cursor::over(&[0; 4], 3, 2).is_none());
+        assert!(Cursor::over(&[0; 4], 0, 5).is_none());
+        assert!(Cursor::over(&[0; 4], 4, 4).is_some_and(|cursor| cursor.is_at_end()));
+    }
 }

@@ -71,3 +71,55 @@ pub fn scan_frames(bytes: &[u8]) -> FrameScan {
     }
     scan
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored() -> Vec<u8> {
+        let mut out = Vec::new();
+        assert!(push_frame(&mut out, b"first"));
+        assert!(push_frame(&mut out, b"second one"));
+        out
+    }
+
+    #[test]
+    fn the_bytes_of_a_frame_are_fixed() {
+        let mut out = Vec::new();
+        push_frame(&mut out, b"123456789");
+        assert_eq!(out, b"\x09\0\0\0\x83\x92\x06\xe3123456789");
+    }
+
+    #[test]
+    fn a_torn_frame_ends_the_scan_behind_the_last_whole_one() {
+        let stored = stored();
+        for end in 14..stored.len() {
+            let scan = scan_frames(&stored[..end]);
+            assert_eq!((scan.payloads.len(), scan.valid_end, scan.stop), (1, 13, FrameStop::Short));
+        }
+        let scan = scan_frames(&stored);
+        assert_eq!((scan.payloads, scan.valid_end, scan.stop), (vec![(8, 5), (21, 10)], 31, FrameStop::End));
+    }
+
+    #[test]
+    fn any_flipped_payload_bit_is_seen() {
+        let stored = stored();
+        for at in 8..13 {
+            for bit in 0..8 {
+                let mut damaged = stored.clone();
+                damaged[at] ^= 1 << bit;
+                let scan = scan_frames(&damaged);
+                assert_eq!((scan.valid_end, scan.stop), (0, FrameStop::Checksum));
+            }
+        }
+    }
+
+    #[test]
+    fn zeroed_disk_is_not_a_row_of_empty_frames() {
+        let mut stored = stored();
+        stored.extend_from_slice(&[0; 64]);
+        let scan = scan_frames(&stored);
+        assert_eq!((scan.payloads.len(), scan.valid_end, scan.stop), (2, 31, FrameStop::Length));
+        assert!(!push_frame(&mut stored, b""));
+    }
+}

@@ -5,12 +5,15 @@
 
 pub mod batch;
 pub mod batch_build;
+pub mod check;
 pub mod compress;
 pub mod crc;
 pub mod cursor;
 pub mod frames;
+pub mod gzip;
 pub mod lz4_frame;
 pub mod produce;
+pub mod records;
 pub mod split;
 
 #[cfg(feature = "extension")]

@@ -135,3 +135,87 @@ pub fn deflate(input: &[u8]) -> Vec<u8> {
     out.extend_from_slice(&0u32.to_le_bytes());
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{with_inflated, CODEC_LZ4};
+
+    fn inflate_all(input: &[u8], size_max: usize) -> Result<Vec<u8>, InflateError> {
+        with_inflated(CODEC_LZ4, input, size_max, <[u8]>::to_vec)
+    }
+
+    /// A frame with one stored block, and whatever checksums and sizes the flags ask for.
+    fn stored_frame(flags: u8, content: &[u8], content_size: u64) -> Vec<u8> {
+        let mut frame = MAGIC.to_le_bytes().to_vec();
+        frame.extend_from_slice(&[FLAG_VERSION | FLAG_BLOCK_INDEPENDENT | flags, BLOCK_SIZE_CODE << 4]);
+        if flags & FLAG_CONTENT_SIZE != 0 {
+            frame.extend_from_slice(&content_size.to_le_bytes());
+        }
+        frame.push((xxh32(&frame[4..]) >> 8) as u8);
+        frame.extend_from_slice(&(content.len() as u32 | BLOCK_STORED).to_le_bytes());
+        frame.extend_from_slice(content);
+        if flags & FLAG_BLOCK_CHECKSUM != 0 {
+            frame.extend_from_slice(&xxh32(content).to_le_bytes());
+        }
+        frame.extend_from_slice(&[0; 4]);
+        if flags & FLAG_CONTENT_CHECKSUM != 0 {
+            frame.extend_from_slice(&xxh32(content).to_le_bytes());
+        }
+        frame
+    }
+
+    const ALL_FLAGS: u8 = FLAG_BLOCK_CHECKSUM | FLAG_CONTENT_CHECKSUM | FLAG_CONTENT_SIZE;
+
+    #[test]
+    fn every_optional_field_is_read_and_believed_only_if_true() {
+        for flags in [0, FLAG_BLOCK_CHECKSUM, FLAG_CONTENT_CHECKSUM, FLAG_CONTENT_SIZE, ALL_FLAGS] {
+            let frame = stored_frame(flags, b"stored", 6);
+            assert_eq!(inflate_all(&frame, 6).as_deref(), Ok(&b"stored"[..]));
+            for end in 0..frame.len() {
+                assert_eq!(inflate_all(&frame[..end], 6), Err(InflateError::Corrupt));
+            }
+            assert_eq!(inflate_all(&[&frame[..], b"x"].concat(), 6), Err(InflateError::Corrupt));
+        }
+        assert_eq!(inflate_all(&stored_frame(FLAG_CONTENT_SIZE, b"stored", 7), 99), Err(InflateError::Corrupt));
+        assert_eq!(inflate_all(&stored_frame(FLAG_CONTENT_SIZE, b"stored", u64::MAX), 99), Err(InflateError::Corrupt));
+    }
+
+    #[test]
+    fn a_flipped_bit_in_a_checksummed_frame_is_seen() {
+        let frame = stored_frame(ALL_FLAGS, b"stored", 6);
+        for at in 0..frame.len() {
+            let mut damaged = frame.clone();
+            damaged[at] ^= 0x10;
+            assert!(inflate_all(&damaged, 99).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn blocks_larger_than_the_frame_says_are_refused() {
+        let content = vec![7; BLOCK_SIZE + 1];
+        assert_eq!(inflate_all(&stored_frame(0, &content, 0), 1 << 20), Err(InflateError::Corrupt));
+    }
+
+    #[test]
+    fn dependent_blocks_are_refused() {
+        let mut frame = stored_frame(0, b"stored", 0);
+        frame[4] &= !FLAG_BLOCK_INDEPENDENT;
+        frame[6] = (xxh32(&frame[4..6]) >> 8) as u8;
+        assert_eq!(inflate_all(&frame, 99), Err(InflateError::Corrupt));
+    }
+
+    #[test]
+    fn bytes_that_do_not_compress_are_stored() {
+        let mut state = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        })
+        .take(3 * BLOCK_SIZE + 5)
+        .collect();
+        let frame = deflate(&noise);
+        assert!(frame.len() < noise.len() + 64);
+        assert_eq!(inflate_all(&frame, noise.len()), Ok(noise));
+    }
+}

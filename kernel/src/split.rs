@@ -85,3 +85,82 @@ fn is_flexible(api_key: i16, version: i16, flexible_from: &[u8]) -> bool {
         Some(&first) => version >= first as i16,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLEXIBLE_FROM: [u8; 4] = [9, 12, 6, 9];
+    const PLAIN: &[u8] = b"\0\0\0\x0d\0\x03\0\x01\0\0\0\x07\0\x03cli";
+
+    fn split_all(bytes: &[u8]) -> Checked<Split<'_>> {
+        split(bytes, 0, bytes.len(), 1_000, &FLEXIBLE_FROM)
+    }
+
+    #[test]
+    fn a_stream_may_arrive_in_any_pieces() {
+        let stream = PLAIN.repeat(2);
+        for end in 0..stream.len() {
+            let found = split_all(&stream[..end]).unwrap();
+            assert_eq!(found.requests.len(), end / PLAIN.len());
+            assert_eq!(found.consumed, end / PLAIN.len() * PLAIN.len());
+            assert_eq!(found.needed, if end % PLAIN.len() < 4 { 0 } else { PLAIN.len() });
+        }
+        let found = split_all(&stream).unwrap();
+        let request = &found.requests[1];
+        assert_eq!((request.api_key, request.version, request.correlation_id), (3, 1, 7));
+        assert_eq!((request.client_id.as_deref(), request.body_at, request.end), (Some("cli"), 34, 34));
+    }
+
+    #[test]
+    fn flexible_headers_skip_their_tags() {
+        let frame = b"\0\0\0\x0f\0\x03\0\x09\0\0\0\x07\xff\xff\x01\x00\x01\x09\x55";
+        let found = split_all(frame).unwrap();
+        assert_eq!((found.requests[0].client_id.as_deref(), found.requests[0].body_at), (None, 18));
+    }
+
+    #[test]
+    fn api_versions_has_a_flexible_header_in_versions_nobody_knows_yet() {
+        for (version, body_at) in [(2, 14), (3, 15), (127, 15)] {
+            let frame = [0, 0, 0, 11, 0, 18, 0, version, 0, 0, 0, 7, 0xff, 0xff, 0];
+            assert_eq!(split_all(&frame).unwrap().requests[0].body_at, body_at);
+        }
+    }
+
+    #[test]
+    fn unknown_keys_have_the_old_header() {
+        for key in [[0, 99], [0xff, 0xff]] {
+            let frame = [0, 0, 0, 10, key[0], key[1], 0, 99, 0, 0, 0, 7, 0xff, 0xff];
+            assert_eq!(split_all(&frame).unwrap().requests[0].body_at, 14);
+        }
+    }
+
+    #[test]
+    fn sizes_out_of_bounds_are_refused_before_their_bytes_come() {
+        for size in [-1, 0, 7, 1_001, i32::MAX, i32::MIN] {
+            assert!(split_all(&size.to_be_bytes()).is_err(), "{size}");
+        }
+        assert!(split_all(b"GET / HTTP/1.1\r\n").is_err());
+        assert!(split_all(b"AMQP\0\0\x09\x01").is_err());
+    }
+
+    #[test]
+    fn a_broken_frame_waits_until_those_before_it_are_served() {
+        let stream = [PLAIN, &[0xff; 4]].concat();
+        let found = split_all(&stream).unwrap();
+        assert_eq!((found.requests.len(), found.consumed, found.needed), (1, PLAIN.len(), 0));
+        assert!(split(&stream, found.consumed, stream.len(), 1_000, &FLEXIBLE_FROM).is_err());
+    }
+
+    #[test]
+    fn a_client_id_need_not_be_utf8() {
+        let frame = [0, 0, 0, 11, 0, 3, 0, 1, 0, 0, 0, 7, 0, 1, 0xe9];
+        assert_eq!(split_all(&frame).unwrap().requests[0].client_id.as_deref(), Some("\u{fffd}"));
+    }
+
+    #[test]
+    fn a_client_id_longer_than_its_frame_is_refused() {
+        let stream = [&[0, 0, 0, 11, 0, 3, 0, 1, 0, 0, 0, 7, 0, 2, b'a'][..], PLAIN].concat();
+        assert!(split_all(&stream).is_err());
+    }
+}

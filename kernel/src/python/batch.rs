@@ -2,8 +2,10 @@
 
 use super::broken;
 use super::buffer::Buffer;
-use crate::batch::{self, Header, Refusal, Verdict};
+use crate::batch::{self, Header};
 use crate::batch_build::{BatchBuilder, BatchFields};
+use crate::check::{check, Refusal, Verdict};
+use crate::records::{self, Record};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
@@ -45,7 +47,7 @@ fn check_batch(
     end: usize,
     inflated_max: usize,
 ) -> PyResult<(i16, i32, Option<BatchTuple>)> {
-    Ok(outcome_tuple(off, &batch::check(buf.range(py, off..end)?, inflated_max)))
+    Ok(outcome_tuple(off, &check(buf.range(py, off..end)?, inflated_max)))
 }
 
 type BatchScanObjects = (Vec<BatchTuple>, usize, &'static str);
@@ -77,7 +79,7 @@ fn record_object<'py>(
     py: Python<'py>,
     offset: i64,
     timestamp: i64,
-    record: &batch::Record<'_>,
+    record: &Record<'_>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let headers = PyList::empty(py);
     for (key, value) in record.headers() {
@@ -96,14 +98,14 @@ fn decode_records<'py>(
     end: usize,
     inflated_max: usize,
 ) -> PyResult<Bound<'py, PyList>> {
-    let records = PyList::empty(py);
+    let objects = PyList::empty(py);
     let mut outcome = Ok(());
-    batch::visit(buf.range(py, off..end)?, inflated_max, |offset, timestamp, record| {
-        outcome = record_object(py, offset, timestamp, record).and_then(|object| records.append(object));
+    records::visit(buf.range(py, off..end)?, inflated_max, |offset, timestamp, record| {
+        outcome = record_object(py, offset, timestamp, record).and_then(|object| objects.append(object));
         outcome.is_ok()
     })
     .map_err(broken)?;
-    outcome.map(|()| records)
+    outcome.map(|()| objects)
 }
 
 #[pyfunction]
@@ -115,7 +117,7 @@ fn find_timestamp(
     timestamp: i64,
     inflated_max: usize,
 ) -> PyResult<Option<(i64, i64)>> {
-    batch::find_timestamp(buf.range(py, off..end)?, timestamp, inflated_max).map_err(broken)
+    records::find_timestamp(buf.range(py, off..end)?, timestamp, inflated_max).map_err(broken)
 }
 
 #[pyfunction]
@@ -126,7 +128,7 @@ fn max_timestamp_record(
     end: usize,
     inflated_max: usize,
 ) -> PyResult<Option<(i64, i64)>> {
-    batch::max_timestamp_record(buf.range(py, off..end)?, inflated_max).map_err(broken)
+    records::max_timestamp_record(buf.range(py, off..end)?, inflated_max).map_err(broken)
 }
 
 type RecordObjects<'py> = (i64, Option<Buffer>, Option<Buffer>, Option<Bound<'py, PyAny>>);

@@ -33,14 +33,8 @@ fn kafka_split<'py>(
     let found = split::split(bytes, start, end, frame_max, flexible_from).map_err(malformed)?;
     let requests = PyList::empty(py);
     for request in found.requests {
-        let tuple: RequestTuple<'_> = (
-            request.api_key,
-            request.version,
-            request.correlation_id,
-            request.client_id,
-            request.body_at,
-            request.end,
-        );
+        let tuple: RequestTuple<'_> =
+            (request.api_key, request.version, request.correlation_id, request.client_id, request.body_at, request.end);
         requests.append(tuple)?;
     }
     Ok((found.consumed, found.needed, requests))

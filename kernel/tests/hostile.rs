@@ -1,0 +1,154 @@
+//! Feeds every parser with some hundred thousand damaged inputs, the same ones in every run. Nothing may panic, and
+//! what the probes state must hold. The fuzz targets do the same with more time and coverage to guide them.
+
+mod probes;
+
+use twinlog_kernel::batch_build::{BatchBuilder, BatchFields};
+use twinlog_kernel::{compress, frames};
+
+/// A small generator, so that the inputs are the same everywhere.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+}
+
+/// Bytes that parsers stumble over: borders of varints and of signed numbers.
+const INTERESTING: [u8; 10] = [0x00, 0x01, 0x02, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff, 0x82];
+
+fn mutate(chance: &mut Chance, seed: &[u8]) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..=chance.below(4) {
+        let at = chance.below(bytes.len());
+        match chance.below(7) {
+            0 if !bytes.is_empty() => bytes[at] = chance.next() as u8,
+            1 if !bytes.is_empty() => bytes[at] ^= 1 << chance.below(8),
+            2 if !bytes.is_empty() => bytes[at] = INTERESTING[chance.below(INTERESTING.len())],
+            3 => bytes.truncate(at),
+            4 => bytes.insert(at, INTERESTING[chance.below(INTERESTING.len())]),
+            5 if !bytes.is_empty() => drop(bytes.remove(at)),
+            6 => {
+                let to = (at + 1 + chance.below(9)).min(bytes.len());
+                bytes[at.min(to)..to].fill(INTERESTING[chance.below(INTERESTING.len())]);
+            }
+            _ => {}
+        }
+    }
+    bytes
+}
+
+fn storm(seed: u64, rounds: usize, seeds: &[Vec<u8>], probe: fn(&[u8])) {
+    let mut chance = Chance(seed);
+    for input in seeds {
+        probe(input);
+        for cut in 0..input.len().min(300) {
+            probe(&input[..cut]);
+        }
+    }
+    for _ in 0..rounds {
+        let at = chance.below(seeds.len());
+        probe(&mutate(&mut chance, &seeds[at]));
+    }
+}
+
+fn batches() -> Vec<Vec<u8>> {
+    (0..5)
+        .map(|codec| {
+            let mut builder = BatchBuilder::default();
+            for at in 0..5i64 {
+                let key = [b'k'; 3];
+                builder.begin_record(
+                    at as i32,
+                    1_000 * at,
+                    (at % 2 == 0).then_some(&key),
+                    Some(b"value value value"),
+                    1,
+                );
+                builder.header(b"h", (at > 2).then_some(b"x".as_slice()));
+                builder.end_record();
+            }
+            builder.finish(&BatchFields { codec, ..BatchFields::default() }).unwrap()
+        })
+        .collect()
+}
+
+fn produce_requests() -> Vec<Vec<u8>> {
+    let mut requests = Vec::new();
+    for batch in batches() {
+        let mut old = vec![0, 1, b't', 0, 1, 0, 0, 0, 9, 0, 0, 0, 1, 0, 2, b'a', b'b', 0, 0, 0, 1, 0, 0, 0, 0];
+        old.extend_from_slice(&(batch.len() as u32).to_be_bytes());
+        old.extend_from_slice(&batch);
+        requests.push(old);
+        for name in [&[3, b'a', b'b'][..], &[7; 16]] {
+            let mut flexible = vec![0, 0, 1, 0, 0, 0, 9, 2];
+            flexible.extend_from_slice(name);
+            flexible.extend_from_slice(&[2, 0, 0, 0, 0]);
+            let size = batch.len() as u32 + 1;
+            flexible.extend_from_slice(&[size as u8 | 0x80, (size >> 7) as u8]);
+            flexible.extend_from_slice(&batch);
+            flexible.extend_from_slice(&[0, 1, 5, 2, 0, 0, 0]);
+            requests.push(flexible);
+        }
+    }
+    requests
+}
+
+#[test]
+fn a_cursor_stays_inside() {
+    let seeds = vec![(0..=255).collect(), vec![0xff; 40], vec![0x80; 40]];
+    storm(1, 300_000, &seeds, probes::cursor);
+}
+
+#[test]
+fn batch_scans_survive_any_bytes() {
+    let batches = batches();
+    storm(2, 200_000, &[batches.concat(), batches[0].clone()], probes::scan_batches);
+}
+
+#[test]
+fn batch_checks_survive_any_bytes() {
+    storm(3, 200_000, &batches(), probes::check_batch);
+}
+
+#[test]
+fn batch_checks_survive_any_bytes_under_a_right_checksum() {
+    storm(4, 300_000, &batches(), probes::check_sealed_batch);
+}
+
+#[test]
+fn produce_requests_survive_any_bytes() {
+    storm(5, 200_000, &produce_requests(), probes::parse_produce);
+}
+
+#[test]
+fn request_splitting_survives_any_bytes() {
+    let plain = [0, 0, 0, 13, 0, 3, 0, 1, 0, 0, 0, 7, 0, 3, b'c', b'l', b'i'];
+    let flexible = [0, 0, 0, 17, 0, 3, 0, 9, 0, 0, 0, 7, 0, 2, b'c', b'l', 1, 4, 2, 9, 9];
+    storm(6, 300_000, &[[&plain[..], &flexible, &plain].concat(), flexible.to_vec()], probes::kafka_split);
+}
+
+#[test]
+fn frame_scans_survive_any_bytes() {
+    let mut stored = Vec::new();
+    for payload in [&b"one"[..], b"and two", &[0; 100]] {
+        assert!(frames::push_frame(&mut stored, payload));
+    }
+    storm(7, 300_000, &[stored], probes::scan_frames);
+}
+
+#[test]
+fn inflating_survives_any_bytes() {
+    let plain: Vec<u8> = (0..300u32).flat_map(|at| (at / 7).to_be_bytes()).collect();
+    let mut seeds: Vec<_> = (1..5).map(|codec| compress::deflate(codec, &plain).unwrap()).collect();
+    seeds.push(snap::raw::Encoder::new().compress_vec(&plain).unwrap());
+    storm(8, 60_000, &seeds, probes::inflate);
+}

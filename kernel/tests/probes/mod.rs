@@ -1,0 +1,132 @@
+//! What must hold for any bytes at all, one function a parser. The smoke test and the fuzz targets both run these.
+
+use twinlog_kernel::{batch, check, compress, cursor::Cursor, frames, produce, records, split};
+
+pub const INFLATED_MAX: usize = 1 << 20;
+
+pub fn cursor(bytes: &[u8]) {
+    let mut cursor = Cursor::new(bytes);
+    while let Some(&step) = bytes.get(cursor.position()) {
+        let before = cursor.position();
+        let outcome = match step % 8 {
+            0 => cursor.uvarint().map(|_| ()),
+            1 => cursor.varlong().map(|_| ()),
+            2 => cursor.nullable_bytes16().map(|_| ()),
+            3 => cursor.nullable_bytes32().map(|_| ()),
+            4 => cursor.nullable_bytes_compact().map(|_| ()),
+            5 => cursor.nullable_bytes_varint().map(|_| ()),
+            6 => cursor.skip_tagged_fields(),
+            _ => cursor.count_compact(1).map(|_| ()),
+        };
+        assert!(cursor.position() <= bytes.len());
+        if outcome.is_err() {
+            return;
+        }
+        assert!(cursor.position() > before, "a read that takes nothing could go on for ever");
+    }
+}
+
+pub fn scan_batches(bytes: &[u8]) {
+    let found = batch::scan(bytes);
+    let mut end = 0;
+    for (at, header) in &found.batches {
+        assert_eq!(*at, end);
+        end = at + header.size;
+    }
+    assert_eq!(end, found.valid_end);
+    assert!(end <= bytes.len());
+    assert_eq!(found.stop.is_none(), end == bytes.len());
+}
+
+pub fn check_batch(bytes: &[u8]) {
+    if let Ok(verdict) = check::check(bytes, INFLATED_MAX) {
+        assert!(verdict.inflated_size <= INFLATED_MAX);
+        let mut next = verdict.header.base_offset;
+        let header = records::visit(bytes, INFLATED_MAX, |offset, timestamp, record| {
+            assert_eq!(offset, next);
+            assert!(timestamp <= verdict.header.max_timestamp);
+            assert_eq!(record.headers().count(), record.header_count as usize);
+            next = next.wrapping_add(1);
+            true
+        });
+        assert_eq!(header.map(|header| header.record_count), Ok(verdict.header.record_count));
+        let best = records::max_timestamp_record(bytes, INFLATED_MAX).unwrap().unwrap();
+        assert_eq!(best.1, verdict.header.max_timestamp);
+        assert!(records::find_timestamp(bytes, best.1, INFLATED_MAX).unwrap().is_some());
+    }
+    let mut placed = bytes.to_vec();
+    let _ = batch::place(&mut placed, 7, 3, 1_700_000_000_000, None);
+}
+
+/// Gives the bytes a right length and checksum first: otherwise hardly anything gets past those two.
+pub fn check_sealed_batch(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    if seal(&mut sealed) {
+        check_batch(&sealed);
+        let _ = records::visit(&sealed, INFLATED_MAX, |_, _, record| {
+            assert!(record.headers().count() <= record.header_count as usize);
+            true
+        });
+    }
+}
+
+pub fn seal(batch: &mut [u8]) -> bool {
+    let size = batch.len();
+    if size < batch::HEADER_SIZE {
+        return false;
+    }
+    batch[8..12].copy_from_slice(&((size - batch::LOG_OVERHEAD) as i32).to_be_bytes());
+    batch[16] = 2;
+    let crc = twinlog_kernel::crc::crc32c(&batch[21..]);
+    batch[17..21].copy_from_slice(&crc.to_be_bytes());
+    true
+}
+
+pub fn parse_produce(bytes: &[u8]) {
+    for version in [3, 8, 9, 12, 13] {
+        if let Ok(request) = produce::parse(bytes, 0, bytes.len(), version, INFLATED_MAX) {
+            for entry in request.topics.iter().flat_map(|topic| &topic.partitions) {
+                assert!(entry.offset + entry.size <= bytes.len());
+                if let Ok(verdict) = &entry.outcome {
+                    assert_eq!(verdict.header.size, entry.size);
+                }
+            }
+        }
+    }
+}
+
+pub fn kafka_split(bytes: &[u8]) {
+    let flexible_from = [9u8, 12, 6, 9, 255, 2, 0, 3];
+    let mut start = 0;
+    while let Ok(found) = split::split(bytes, start, bytes.len(), 1 << 20, &flexible_from) {
+        assert!(found.needed == 0 || found.needed > bytes.len() - found.consumed);
+        for request in &found.requests {
+            assert!(request.body_at <= request.end && request.end <= found.consumed);
+        }
+        if found.requests.is_empty() {
+            assert_eq!(found.consumed, start);
+            return;
+        }
+        assert!(found.consumed > start);
+        start = found.consumed;
+    }
+}
+
+pub fn scan_frames(bytes: &[u8]) {
+    let scan = frames::scan_frames(bytes);
+    let mut rebuilt = Vec::new();
+    for (at, size) in scan.payloads {
+        assert!(frames::push_frame(&mut rebuilt, &bytes[at..at + size]));
+    }
+    assert_eq!(rebuilt, bytes[..scan.valid_end]);
+}
+
+pub fn inflate(bytes: &[u8]) {
+    for codec in 0..6 {
+        for size_max in [0, 100, INFLATED_MAX] {
+            if let Ok(size) = compress::with_inflated(codec, bytes, size_max, <[u8]>::len) {
+                assert!(size <= size_max);
+            }
+        }
+    }
+}
