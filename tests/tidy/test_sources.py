@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.tidy.rules import GENERATED_MARK, LINES_MAX, LONG_FILES
 from tests.tidy.scan import scan, sources
+from twinlog import __version__
 
 ROOT = Path(__file__).parents[2]
 CODE = (".py", ".pyi", ".rs", ".sh")
@@ -88,3 +89,9 @@ def test_the_crate_pins_exact_versions() -> None:
     versions = re.findall(r'"([=^~<>]*\d[^"]*)"', dependencies)
     assert versions
     assert [version for version in versions if not version.startswith("=")] == []
+
+
+def test_package_crate_and_program_say_the_same_version() -> None:
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    assert f'\nversion = "{__version__}"\n' in pyproject
+    assert f'\nversion = "{__version__}"\n' in (ROOT / "kernel" / "Cargo.toml").read_text()

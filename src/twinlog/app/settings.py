@@ -14,11 +14,14 @@ from typing import Any, Final, NamedTuple, get_type_hints
 
 from twinlog.base.address import is_address
 from twinlog.base.settings import Form, Setting, setting, settings_of
+from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
 from twinlog.kafka.settings import KafkaSettings
+from twinlog.storage.settings import StorageSettings
 
 OFF: Final = "off"
 ADDRESS_OR_OFF: Final = Form("HOST:PORT, or off", lambda text: text == OFF or is_address(text))
 ADDRESS_OR_NOTHING: Final = Form("HOST:PORT, or nothing", lambda text: text == "" or is_address(text))
+CONFIG_PAIRS: Final = Form("a list of NAME=VALUE", lambda pairs: all("=" in pair for pair in pairs))
 NOT_EMPTY: Final = Form("a path", lambda text: bool(text.strip()))
 
 
@@ -26,9 +29,9 @@ NOT_EMPTY: Final = Form("a path", lambda text: bool(text.strip()))
 class IdentitySettings:
     """Who this node is and where it keeps things."""
 
-    data_dir: str = setting("./twinlog-data", form=NOT_EMPTY, doc="Where everything is kept. One node a directory.")
-    log_dirs: tuple[str, ...] = setting(
-        (), doc="Directories for partition logs, one a disk. When none is given: `logs` in the data directory."
+    data_dir: str = setting("./twinlog-data", form=NOT_EMPTY, doc="Where data is kept; one node a directory.")
+    more_data_dirs: tuple[str, ...] = setting(
+        (), doc="More directories, one a disk; a new partition goes where the fewest are. Metadata stay in the first."
     )
     id: int = setting(1, min=0, max=1_000_000, doc="The number by which clients and other nodes know this one.")
 
@@ -43,7 +46,12 @@ class KafkaListenSettings:
     advertised: str = setting(
         "",
         form=ADDRESS_OR_NOTHING,
-        doc="The address that clients are told to come back to. When none is given: the one they came to.",
+        doc="The address that clients are told to come back to. When none is given: the one above.",
+    )
+    configs: tuple[str, ...] = setting(
+        (),
+        form=CONFIG_PAIRS,
+        doc="Kafka's own broker configs in its own words, like `log.retention.ms=86400000`.",
     )
 
 
@@ -85,6 +93,9 @@ class NodeSettings:
     identity: IdentitySettings = section("node", IdentitySettings)
     kafka_listen: KafkaListenSettings = section("kafka", KafkaListenSettings)
     kafka: KafkaSettings = section("kafka", KafkaSettings)
+    topics: ControllerSettings = section("topics", ControllerSettings)
+    storage: StorageSettings = section("storage", StorageSettings)
+    metadata: MetadataLogSettings = section("metadata", MetadataLogSettings)
     amqp_listen: AmqpListenSettings = section("amqp", AmqpListenSettings)
     http_listen: HttpListenSettings = section("http", HttpListenSettings)
     log_lines: LogLineSettings = section("log", LogLineSettings)

@@ -16,6 +16,8 @@ from twinlog.app.settings import ENTRIES, FLAGS, NodeSettings
 from twinlog.base.settings import BadSetting
 
 FILE_VARIABLE: Final = "TWINLOG_SETTINGS"
+# Ours, but no settings: the second tells commands where a broker is.
+OTHER_VARIABLES: Final = (FILE_VARIABLE, "TWINLOG_BOOTSTRAP")
 DEFAULT: Final = "default"
 
 
@@ -102,7 +104,7 @@ def put_file(choice: Choice, path: str) -> None:
 def put_environment(choice: Choice, environment: Mapping[str, str]) -> None:
     variables = {entry.variable: key for key, entry in ENTRIES.items()}
     for variable in sorted(environment):
-        if not variable.startswith("TWINLOG_") or variable == FILE_VARIABLE:
+        if not variable.startswith("TWINLOG_") or variable in OTHER_VARIABLES:
             continue
         if variable in variables:
             choice.put_text(variables[variable], environment[variable], f"environment {variable}")

@@ -101,7 +101,10 @@ class Setting:
                 value = (value,)
             if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
                 raise self._bad(value)
-            return tuple(value)
+            value = tuple(value)
+            if self.form and not self.form.fits(value):
+                raise self._bad(value)
+            return value
         if type(value) is not self.type:
             raise self._bad(value)
         if self.choices and value not in self.choices:

@@ -66,9 +66,9 @@ class Controller:
     def alter_configs(self, wanted: Sequence[ConfigsWanted], done: Done[None], *, validate_only: bool = False) -> None:
         self._carry_out(configs.alter_configs(self.image, wanted, self._rules), done, validate_only)
 
-    def form_cluster(self, now_ms: int, done: Callable[[Exception | None], None]) -> None:
-        """Gives a new cluster its id; does nothing to one that has it."""
-        self._log.propose(nodes.form_cluster(self.image, self._chance, now_ms), done)
+    def form_cluster(self, now_ms: int, done: Callable[[Exception | None], None], *, cluster_id: str = "") -> None:
+        """Gives a new cluster its id (a new one, or the one its disks carry); does nothing to one that has it."""
+        self._log.propose(nodes.form_cluster(self.image, self._chance, now_ms, cluster_id), done)
 
     def register_broker(
         self,

@@ -89,10 +89,15 @@ class LogStore:
             damaged = any(isinstance(directory.offline, Damaged) for directory in self.directories)
             if not found and damaged:
                 raise HostFault(self.directories[0].path, "no identity can be read; nothing is made anew")
-            self.cluster_id = found[0].cluster_id if found else self._chance.bytes(16)
+            self.cluster_id = found[0].cluster_id if found else self._new_cluster_id()
         for directory in self.directories:
             if directory.offline is None and directory.identity is None:
                 directory.claim(Identity(self.cluster_id, self.node_id, self._chance.bytes(16)))
+
+    def _new_cluster_id(self) -> bytes:
+        # People see it as URL-safe base64; a first bit of 0 keeps that from beginning with a dash.
+        drawn = self._chance.bytes(16)
+        return bytes([drawn[0] & 0x7F]) + drawn[1:]
 
     def _check(self, directory: DataDirectory, identity: Identity, first: Identity) -> None:
         cluster_id = self.cluster_id or first.cluster_id

@@ -31,14 +31,14 @@ FEATURES: Final[Mapping[str, tuple[int, int]]] = {
 FEATURES_AT_START: Final[Mapping[str, int]] = {"twinlog.metadata": 1}
 
 
-def form_cluster(image: Image, chance: Chance, now_ms: int) -> list[Record]:
-    """The first records of all; nothing when the cluster exists."""
+def form_cluster(image: Image, chance: Chance, now_ms: int, cluster_id: str = "") -> list[Record]:
+    """The first records of all; nothing when the cluster exists. ``cluster_id``: the one that is on the disks."""
     if image.cluster_id:
         return []
-    while True:
-        cluster_id = base64.urlsafe_b64encode(chance.bytes(16)).rstrip(b"=").decode()
-        if not cluster_id.startswith("-"):  # command lines would take it for an option
-            break
+    while not cluster_id:
+        drawn = base64.urlsafe_b64encode(chance.bytes(16)).rstrip(b"=").decode()
+        if not drawn.startswith("-"):  # command lines would take it for an option
+            cluster_id = drawn
     levels: list[Record] = [FeatureLevel(name, level) for name, level in FEATURES_AT_START.items()]
     return [ClusterFormed(cluster_id, now_ms), *levels]
 

@@ -1,0 +1,5 @@
+"""``python -m twinlog`` is the command ``twinlog``."""
+
+from twinlog.cli import main
+
+main()

@@ -1,0 +1,76 @@
+"""The doors of a node: one protocol, one listener. To open another protocol, write its side and name it in SIDES."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from twinlog.base.address import Address, parse_address
+from twinlog.host import Listener
+from twinlog.servers.kafka.server import KafkaServer
+
+if TYPE_CHECKING:
+    from twinlog.app.node import Node
+
+
+class Side(Protocol):
+    """A protocol's listener with its connections."""
+
+    async def open(self, address: Address) -> Address:
+        """Listens; returns the address with the port that was really taken."""
+
+    def close_door(self) -> None:
+        """Nobody new comes in, nothing new is read; what is under way goes on."""
+
+    def close_connections(self) -> None:
+        """What is ready is sent, then every connection closes."""
+
+    @property
+    def connection_count(self) -> int: ...
+
+
+class KafkaSide:
+    """Kafka clients, in the clear."""
+
+    def __init__(self, node: Node) -> None:
+        self._network = node.host.network
+        self._listener: Listener | None = None
+        self._server = KafkaServer(
+            broker=node.broker, clock=node.host.clock, tasks=node.host.tasks, log=node.log, listener="PLAINTEXT"
+        )
+
+    async def open(self, address: Address) -> Address:
+        self._listener = await self._network.listen(address.host, address.port, self._server.accept)
+        return Address(*self._listener.address)
+
+    def close_door(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+
+    def close_connections(self) -> None:
+        self._server.close_all()
+
+    @property
+    def connection_count(self) -> int:
+        return self._server.connection_count
+
+
+class SidePlan(NamedTuple):
+    """A side in the settings: ``group`` is the field of ``NodeSettings`` that says where it listens."""
+
+    name: str
+    group: str
+    make: Callable[[Node], Side] | None
+
+    def address(self, node: Node) -> Address | None:
+        """Where it is to listen; None when it is off."""
+        listen: str = getattr(node.settings, self.group).listen
+        return None if listen == "off" else parse_address(listen)
+
+
+SIDES: Final = (
+    SidePlan("kafka", "kafka_listen", KafkaSide),
+    SidePlan("amqp", "amqp_listen", None),
+    SidePlan("http", "http_listen", None),
+)
+NOT_BUILT: Final = "closed: not built yet"

@@ -1,0 +1,46 @@
+"""All commands but ``serve``, which only has its line in the overview here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from twinlog import __version__
+from twinlog.cli import config, topic
+from twinlog.cli.consume import consume
+from twinlog.cli.produce import produce
+
+app = typer.Typer(
+    help="Twinlog: one broker for Kafka and RabbitMQ clients, over one log.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def overview(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        print(f"twinlog {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
+def serve(context: typer.Context) -> None:
+    """Start a broker and serve until Ctrl-C."""
+    from twinlog.cli.serve import serve_command
+
+    raise typer.Exit(serve_command(context.args))
+
+
+app.command()(produce)
+app.command()(consume)
+app.add_typer(topic.app, name="topic")
+app.add_typer(config.app, name="config")

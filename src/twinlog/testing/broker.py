@@ -1,0 +1,168 @@
+"""``twinlog serve`` as a child process."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+POLL_S: Final = 0.005
+LOG_TAIL_CHARACTERS: Final = 4000
+
+
+class BrokerFailed(Exception):
+    """The broker did not start, or did not stop; the text holds the end of its log."""
+
+
+class Broker:
+    """Starts when entered (or by ``start``), stops when left; then the directory it made goes, too.
+
+    ``settings`` are ``section.name`` to value, as ``twinlog serve --set`` takes them. With a ``data_dir`` of your own
+    the data stays. After ``stop`` or ``kill`` another ``start`` serves the same data at the same addresses.
+    """
+
+    def __init__(
+        self,
+        data_dir: str | os.PathLike[str] | None = None,
+        *,
+        settings: Mapping[str, object] | None = None,
+        arguments: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+        start_timeout_s: float = 30.0,
+        stop_timeout_s: float = 30.0,
+    ) -> None:
+        self._settings: dict[str, object] = {
+            "kafka.listen": "127.0.0.1:0",
+            "amqp.listen": "off",
+            "http.listen": "off",
+            **(settings or {}),
+        }
+        self._arguments = arguments
+        self._environment = environment or {}
+        self._start_timeout_s = start_timeout_s
+        self._stop_timeout_s = stop_timeout_s
+        self._home: Path | None = None
+        self._given = Path(data_dir) if data_dir is not None else None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told: dict[str, Any] = {}
+
+    def __enter__(self) -> Broker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self.running:
+                self.stop()
+        finally:
+            self.remove()
+
+    # ---- what it is -------------------------------------------------------------------------------------------
+
+    @property
+    def kafka(self) -> str:
+        """The address for Kafka clients, HOST:PORT."""
+        return str(self._told["kafka"])
+
+    @property
+    def data_dir(self) -> Path:
+        return self._given if self._given is not None else self._own_home() / "data"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def log(self) -> str:
+        """Everything it wrote to standard output and standard error so far."""
+        path = self._own_home() / "log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    # ---- its life ---------------------------------------------------------------------------------------------
+
+    def start(self) -> Broker:
+        """Returns when it is ready to serve."""
+        assert not self.running, "it runs already"
+        ready = self._own_home() / "ready"
+        ready.unlink(missing_ok=True)
+        command = [
+            sys.executable,
+            "-m",
+            "twinlog",
+            "serve",
+            "--data-dir",
+            str(self.data_dir),
+            "--ready-file",
+            str(ready),
+        ]
+        for name, value in self._settings.items():
+            command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TWINLOG_")}
+        with (self._own_home() / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, *self._arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**inherited, **self._environment},
+            )
+        deadline_s = time.monotonic() + self._start_timeout_s
+        while not ready.exists():
+            if self._process.poll() is not None:
+                raise BrokerFailed(f"it ended with {self._process.returncode} instead of starting\n{self._tail()}")
+            if time.monotonic() > deadline_s:
+                self.kill()
+                raise BrokerFailed(f"it was not ready within {self._start_timeout_s} s\n{self._tail()}")
+            time.sleep(POLL_S)
+        self._told = json.loads(ready.read_text())
+        for side in ("kafka", "amqp", "http"):
+            if self._told[side]:
+                self._settings[f"{side}.listen"] = self._told[side]  # clients come back to the address they know
+        return self
+
+    def stop(self) -> int:
+        """Asks it to drain and stop; its exit code, 0 when all went well."""
+        return self.signal(signal.SIGTERM)
+
+    def signal(self, number: int) -> int:
+        """Sends a signal and waits for the end; the exit code."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        try:
+            return self._process.wait(self._stop_timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise BrokerFailed(f"it did not stop within {self._stop_timeout_s} s\n{self._tail()}") from None
+
+    def kill(self) -> None:
+        """Ends it at once, as a crash would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def remove(self) -> None:
+        """Deletes what this object made, not what it was given."""
+        if self._home is not None:
+            shutil.rmtree(self._home, ignore_errors=True)
+            self._home = None
+
+    def _own_home(self) -> Path:
+        if self._home is None:
+            self._home = Path(tempfile.mkdtemp(prefix="twinlog-test-"))
+        return self._home
+
+    def _tail(self) -> str:
+        return self.log[-LOG_TAIL_CHARACTERS:]
