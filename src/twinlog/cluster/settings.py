@@ -40,6 +40,3 @@ class ControllerSettings:
         doc="Topics and partitions that would raise the cluster's number of partition replicas above this many for "
         "each node are refused.",
     )
-    topics_per_request_max: int = setting(
-        10_000, min=1, max=1_000_000, doc="Topics that one request may create, change or delete."
-    )

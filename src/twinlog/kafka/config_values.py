@@ -84,6 +84,10 @@ class ConfigValues:
     def topic_entries(self, image: Image, name: str, only: Collection[str] | None = None) -> Iterator[ConfigEntry]:
         return self._entries(image, TOPIC_CONFIGS, image.configs.of("topic", name), Source.TOPIC, only)
 
+    def entries_of_topic_with(self, image: Image, own: Mapping[str, str]) -> Iterator[ConfigEntry]:
+        """The same for a topic that may not exist yet, given what is set on it."""
+        return self._entries(image, TOPIC_CONFIGS, own, Source.TOPIC, None)
+
     def group_entries(self, image: Image, name: str, only: Collection[str] | None = None) -> Iterator[ConfigEntry]:
         return self._entries(image, GROUP_CONFIGS, image.configs.of("group", name), Source.GROUP, only)
 
