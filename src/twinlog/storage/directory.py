@@ -14,13 +14,14 @@ from twinlog.base import DiskFull, HostFault
 from twinlog.base.logs import Log
 from twinlog.host import Host, Lock
 from twinlog.storage.errors import WrongDirectory
-from twinlog.storage.files import FilePool, write_whole
+from twinlog.storage.files import FilePool, parent, write_whole
 from twinlog.storage.flusher import Flusher
 from twinlog.storage.identity import Identity, read_identity, take_clean, write_clean, write_identity
 from twinlog.storage.log import PartitionLog
 from twinlog.storage.marks import LogKey, Marks, MarksFile, encode_marks
 from twinlog.storage.settings import LogSettings, StorageSettings
 
+NAMES_WITHOUT_IDENTITY: Final = {"lock", "lost+found", "logs", "deleted", "marks", "marks.new", "identity.new"}
 HOUSEKEEPING_MS: Final = 30_000
 
 
@@ -101,11 +102,17 @@ class DataDirectory:
     def prepare(self) -> Identity | None:
         """Locks the directory and reads whose it is; None when it is new. Changes nothing that was there."""
         self.disk.make_directory(self.path)
-        self._lock = self.disk.lock(f"{self.path}/lock")
+        try:
+            self._lock = self.disk.lock(f"{self.path}/lock")
+        except HostFault as fault:
+            raise WrongDirectory(self.path, f"cannot be locked: {fault}") from fault
         self.identity = read_identity(self.disk, self.path)
         if self.identity is None:
-            others = [name for name in self.disk.list(self.path) if name not in ("lock", "lost+found")]
-            if any(not name.endswith(".new") for name in others):
+            # A first start that was cut short leaves some of our own names behind, but never a log.
+            others = [name for name in self.disk.list(self.path) if name not in NAMES_WITHOUT_IDENTITY]
+            if not others and self.disk.exists(self.logs_path):
+                others = self.disk.list(self.logs_path)
+            if others:
                 raise WrongDirectory(self.path, f"holds {others[0]!r} but no identity file")
         return self.identity
 
@@ -113,6 +120,7 @@ class DataDirectory:
         """Makes a new directory ours."""
         self.disk.make_directory(self.logs_path)
         self.disk.make_directory(f"{self.path}/deleted")
+        self.disk.sync_directory_now(parent(self.path) or ("/" if self.path.startswith("/") else "."))
         write_whole(self.disk, f"{self.path}/marks", encode_marks([]))
         write_identity(self.disk, self.path, identity)
         self.identity = identity
@@ -160,7 +168,7 @@ class DataDirectory:
         self.flusher.forget(log)
         self.marks.forget(key)
         log.close_files()
-        log.failed(HostFault(log.path, "deleted"))
+        log.offline = HostFault(log.path, "deleted")
         if self.offline is not None or not self.disk.exists(log.path):
             return
         self._trash += 1

@@ -86,9 +86,9 @@ class EpochHistory:
 
     @classmethod
     def decode(cls, data: bytes) -> EpochHistory | None:
-        """None when the file is not whole and in order. A pair torn off at the end is as if never written."""
+        """None when the file is not whole and in order."""
         frames, _, reason = frame_scan(data, 0, len(data))
-        if not frames or (reason not in ("", "short")):
+        if not frames or reason:
             return None
         payloads = [bytes(data[at : at + size]) for at, size in frames]
         history = cls()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from twinlog.host import Disk, File, Tasks
+
+LOOKS_MAX: Final = 64  # files passed over in search of one to close
 
 
 class Pooled(Protocol):
@@ -64,7 +66,7 @@ class FilePool:
     def _make_room(self) -> None:
         # Twice around at most: the first pass may only take the second chances away. Files that wait for a sync
         # are passed over, so the limit can be exceeded until the next round has ended.
-        for _ in range(2 * len(self._open)):
+        for _ in range(min(2 * len(self._open), LOOKS_MAX)):
             owner = next(iter(self._open))
             if owner.touched or owner.unsynced:
                 owner.touched = False

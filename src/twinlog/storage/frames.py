@@ -135,8 +135,13 @@ class FrameLog:
 
     def _begin_file(self, position: int) -> None:
         file = self._disk.open(self._path(position), create=True)
-        file.truncate(0)
-        file.append((frame_build([FILE_HEAD.pack(FILE_MAGIC, VERSION, 0, position)]),))
+        try:
+            file.truncate(0)
+            file.append((frame_build([FILE_HEAD.pack(FILE_MAGIC, VERSION, 0, position)]),))
+        except DiskFull:
+            file.close()
+            self._disk.delete(self._path(position))  # the file before goes on, and must not end where this one begins
+            raise
         # Durable before the first group: its name must not be missing while older files end without a trace.
         self._disk.sync_now(file)
         self._disk.sync_directory_now(self._directory)
@@ -178,10 +183,10 @@ class FrameLog:
         self._snapshots = positions_of(names, self._name, ".snapshot")
         mark = self._mark.read()
         if not self._bases:
-            if self._snapshots or mark is not None:
+            if self._snapshots or mark:
                 raise Damaged(f"{self._directory}/{self._name}", "its records are missing")
+            self._mark.create()  # first: records without a mark are taken for durable ones whose mark was lost
             self._begin_file(0)
-            self._mark.create()
             return Replay(None, 0, [])
         replay = self._read(mark)
         for name in names:
@@ -191,10 +196,10 @@ class FrameLog:
         if self._file.size == 0:  # the power went between its name and its head
             self._file.append((frame_build([FILE_HEAD.pack(FILE_MAGIC, VERSION, 0, self._bases[-1])]),))
         self._disk.sync_now(self._file)
-        self._disk.sync_directory_now(self._directory)
         self.size_bytes = self._file.size
         self.position_synced = self.position_end = replay.position + len(replay.records)
         self._mark.write_now(self.position_end)
+        self._disk.sync_directory_now(self._directory)
         return replay
 
     def _read(self, mark: int | None) -> Replay:

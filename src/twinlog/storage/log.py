@@ -61,20 +61,22 @@ class PartitionLog:
     __slots__ = (
         "_active",
         "_bases",
+        "_closed_clean",
         "_deletes",
         "_directories",
         "_epoch_written",
         "_files",
         "_home",
         "_known",
-        "_mark",
-        "_mark_clean",
+        "_mark_kept",
         "_pending",
         "_producers",
         "_resting",
         "_roll_at_ms",
         "_settings",
         "_snapshots",
+        "_start_marked",
+        "_synced_at",
         "_unsynced",
         "epochs",
         "key",
@@ -114,10 +116,12 @@ class PartitionLog:
         self._files: list[File] = []  # others to be synced, and closed then
         self._directories: list[str] = []
         self._deletes: list[tuple[int, Callable[[], None]]] = []  # who waits for a log start to be durable
-        self._pending: Mark | None = None
-        self._mark: Mark | None = None
-        self._mark_clean = False
+        self._pending: tuple[int, int] | None = None  # segment and size that the round under way covers
+        self._synced_at: tuple[int, int] | None = None  # segment and size at offset_synced
+        self._start_marked = 0  # the log start that is durable
+        self._closed_clean = False
         self._resting: Mark | None = None
+        self._mark_kept: Mark | None = None  # of a log that rests or is damaged: it stays as it was found
 
     # What it is.
 
@@ -318,11 +322,6 @@ class PartitionLog:
         self._ready()
         return self.epochs.epoch_at(offset)
 
-    def epoch_at(self, offset: int) -> int:
-        """The epoch that wrote ``offset``; -1 when it is older than the history."""
-        self._ready()
-        return self.epochs.epoch_at(offset)
-
     def _write_epoch(self, segment: Segment, epoch: int) -> None:
         """The first batch of an epoch, or of a segment, is about to be written."""
         assert epoch >= self.epochs.latest, f"leader epoch {epoch} after {self.epochs.latest}"
@@ -362,15 +361,16 @@ class PartitionLog:
         if self._directories:
             directories += self._directories
             self._directories = []
-        self._pending = self._mark_of(self.offset_end, clean=False)
-        if self._active is not None:
-            self._know(self.offset_end, self._active, self._active.size)
+        active = self._active
+        if active is not None:
+            self._pending = (active.offset_base, active.size)
+            self._know(self.offset_end, active, active.size)
         return self.offset_end
 
     def synced(self, position: int) -> None:
         if self._pending is None:
             return  # cut meanwhile; a later round covers what is left
-        self._mark, self._pending = self._pending, None
+        self._synced_at, self._pending = self._pending, None
         self._home.marks.changed(self, soon=bool(self._deletes))
         if position > self.offset_synced:
             self.offset_synced = position
@@ -382,33 +382,21 @@ class PartitionLog:
             if self.on_offline is not None:
                 self.on_offline(fault)
 
-    def _mark_of(self, offset: int, *, clean: bool) -> Mark:
-        active = self._active
-        return Mark(
-            *self.key,
-            CLEAN if clean else 0,
-            self.offset_start,
-            offset,
-            active.offset_base if active else offset,
-            active.size if active else 0,
-            self.size_bytes,
-            self.epochs.latest,
-        )
-
     def mark(self) -> Mark | None:
         """What the marks file is to say of this log."""
-        if self._resting is not None:
-            return self._resting
-        if self._mark_clean:
-            return self._mark_of(self.offset_end, clean=True)
-        if self._mark is None:
+        if self._mark_kept is not None:
+            return self._mark_kept
+        if self._synced_at is None:
             return None
-        return self._mark._replace(offset_start=min(self.offset_start, self._mark.offset_synced))
+        flags = CLEAN if self._closed_clean else 0
+        start = min(self.offset_start, self.offset_synced)
+        return Mark(*self.key, flags, start, self.offset_synced, *self._synced_at, self.size_bytes, self.epochs.latest)
 
     def marked(self, mark: Mark) -> None:
         """The mark is durable: segments below its start may go, and snapshots that no recovery will need."""
-        if self._resting is not None:
+        if self._mark_kept is not None:
             return
+        self._start_marked = mark.offset_start
         self._drop_segments(mark.offset_start)
         waiting, self._deletes = self._deletes, []
         for offset, done in waiting:
@@ -442,8 +430,10 @@ class PartitionLog:
         while True:
             file = self._file(segment)
             whole = below >= segment.offset_end
-            limit = segment.size if whole else self._locate(segment, below)[0]
+            limit, offset_limit = (segment.size, segment.offset_end) if whole else self._locate(segment, below)
             take = limit - position
+            if take <= 0 and not whole:
+                break
             if take > bytes_max - size:
                 stop, offset_stop = self._stop(segment, position, bytes_max - size, limit, whole_first and not parts)
                 take = stop - position
@@ -456,7 +446,7 @@ class PartitionLog:
             if take:
                 parts.append(FileSlice(file, position, take))
                 size += take
-            offset_next = segment.offset_end if whole else below
+            offset_next = offset_limit
             if not whole or slot + 1 == len(self.segments) or size >= bytes_max:
                 break
             slot += 1
@@ -616,10 +606,12 @@ class PartitionLog:
             self.offset_start = offset
             self.epochs.delete_to(offset)
 
-        if done is not None and self.segments:
+        if offset <= self._start_marked or not self.segments:
+            if done is not None:
+                done()
+            return
+        if done is not None:
             self._deletes.append((offset, done))
-        elif done is not None:
-            done()
         if offset > self.offset_synced:
             self._home.flusher.dirty(self, True)  # the mark cannot name a start behind what is durable
         else:
@@ -656,13 +648,13 @@ class PartitionLog:
         position, end = self._locate(segment, max(offset, segment.offset_base))
         # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
         self._pending = None
-        self.offset_end = self.offset_synced = min(end, self.offset_synced)
-        self._mark = Mark(*self.key, 0, min(self.offset_start, end), self.offset_end, segment.offset_base, 0, 0, -1)
         self.offset_start = min(self.offset_start, end)
+        if end < self.offset_synced:
+            self.offset_synced = end
+            self._synced_at = (segment.offset_base, position)
         self._home.marks.write_now([self])
         self._cut_files(slot, position)
-        self._reload(self._mark)
-        self._home.flusher.dirty(self, True)
+        self._reload(self.mark())
         return self.offset_end
 
     def _cut_files(self, slot: int, position: int) -> None:
@@ -687,7 +679,7 @@ class PartitionLog:
 
     def rest(self, mark: Mark) -> None:
         """Takes the log as a clean stop left it; files are opened when somebody asks for it."""
-        self._resting = self._mark = mark
+        self._resting = self._mark_kept = mark
         self.offset_start = mark.offset_start
         self.offset_end = self.offset_synced = mark.offset_synced
         self.size_bytes = mark.size_bytes
@@ -697,7 +689,7 @@ class PartitionLog:
         try:
             self._load(mark, mark_lost=mark_lost, clean=False, verify_all=verify_all)
         except Damaged as fault:
-            self._mark = mark
+            self._mark_kept = mark
             self.offline = fault
 
     def _ready(self) -> None:
@@ -714,7 +706,7 @@ class PartitionLog:
             self.failed(fault)
             raise
 
-    def _reload(self, mark: Mark) -> None:
+    def _reload(self, mark: Mark | None) -> None:
         self._producers = ProducerStates(self._home.settings.producer_ids_max)
         self._known.clear()
         self._unsynced.clear()
@@ -746,7 +738,9 @@ class PartitionLog:
         if active is not None and active.size:
             self._roll_at_ms = active.first_ms + self._settings.segment_ms
         self.offset_synced = min(mark.offset_synced, self.offset_end) if mark is not None else self.offset_start
-        self._mark = mark
+        self._synced_at = (mark.segment_base, mark.segment_size) if mark is not None else None
+        self._start_marked = mark.offset_start if mark is not None else 0
+        self._mark_kept = None
         if found.epochs_stale:
             write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
         if self.offset_end > self.offset_synced:
@@ -773,7 +767,7 @@ class PartitionLog:
             if active.size >= SAVE_FROM_BYTES:
                 self._home.quietly(active.save_index, self._home.disk)
                 self._home.quietly(self._save_snapshot)
-        self._mark_clean = self._mark is not None or bool(self.segments)
+        self._closed_clean = True
 
     def close_files(self) -> None:
         for segment in self.segments:

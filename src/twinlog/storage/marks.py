@@ -121,6 +121,7 @@ class MarksFile:
         self._timer: Timer | None = None
         self._asked = False
         self._hurried = False
+        self._stopped = False
 
     def read(self) -> Marks:
         """Reads the file at start. What was not touched since keeps its mark."""
@@ -131,6 +132,8 @@ class MarksFile:
     def changed(self, log: Marked, *, soon: bool = False) -> None:
         """The log's mark moved. ``soon``: somebody waits for ``log.marked``."""
         self._changed[log.key] = log
+        if self._stopped:
+            return
         if soon:
             self._hurried = True
             self._ask()
@@ -152,6 +155,12 @@ class MarksFile:
             log.marked(mark)
 
     def stop(self) -> None:
+        """No round writes the file any more."""
+        self._stopped = True
+        self._flusher.forget(self)
+        self._stop_timer()
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -169,7 +178,7 @@ class MarksFile:
         return encode_marks(list(self._entries.values())), written
 
     def _ask(self) -> None:
-        self.stop()
+        self._stop_timer()
         if not self._asked:
             self._asked = True
             self._flusher.dirty(self, True)
@@ -177,6 +186,8 @@ class MarksFile:
     # The flusher's side.
 
     def sync_files(self, files: list[File], directories: list[str]) -> int:
+        if self._stopped:
+            return FULL
         if self._naming:
             self._disk.rename(self._path + ".next", self._path)
             directories.append(parent(self._path))
@@ -202,6 +213,8 @@ class MarksFile:
             return
         self._naming = self._asked = False
         written, self._written = self._written, []
+        if self._stopped:
+            return
         for log, mark in written:
             if position == NAME:
                 log.marked(mark)
@@ -213,4 +226,5 @@ class MarksFile:
             self._timer = self._tasks.later(self._settings.checkpoint_interval_ms, self._ask)
 
     def failed(self, fault: HostFault) -> None:
-        self.stop()
+        self._stopped = True
+        self._stop_timer()

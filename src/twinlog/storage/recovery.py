@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Final
 
 from twinlog._kernel import decode_records, scan_batches
+from twinlog.base import DiskFull
 from twinlog.host import Disk, File
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import Damaged
@@ -137,8 +138,15 @@ class Recovery:
         reason = self._scan(segment, size, note_producers=False)
         if reason or segment.offset_end != offset_next:
             raise self._damage(segment, reason or "wrong end")
+        self._seal(segment)
+
+    def _seal(self, segment: Segment) -> None:
         segment.sealed = True
-        segment.save_index(self._disk)
+        try:
+            segment.save_index(self._disk)
+        except DiskFull:
+            return  # it stays in memory
+        segment.let_go()
 
     # Reading.
 
@@ -161,8 +169,7 @@ class Recovery:
                 self._cut_or_refuse(number, size, reason)
                 return
             if number < len(self.segments) - 1:
-                fresh.sealed = True
-                fresh.save_index(self._disk)
+                self._seal(fresh)
 
     def _restore_producers(self, first: int) -> int:
         """Takes the newest snapshot that is of use; returns the segment from which batches must be replayed."""

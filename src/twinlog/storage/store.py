@@ -78,8 +78,6 @@ class LogStore:
             except WrongDirectory:
                 raise
             except HostFault as fault:
-                if "lock" in fault.what.rpartition("/")[2]:
-                    raise WrongDirectory(directory.path, f"is in use by another process ({fault})") from fault
                 directory.fail(fault)
                 continue
             if identity is not None:
@@ -209,6 +207,9 @@ class LogStore:
         waiting = list(self.directories)
 
         def on_flushed(directory: DataDirectory, fault: HostFault | None) -> None:
+            if fault is None and any(log.offset_synced < log.offset_end for log in directory.logs.values()):
+                flush(directory)  # somebody appended while the round was under way
+                return
             if fault is None:
                 directory.close_clean(self.incarnation)
             else:
@@ -217,5 +218,8 @@ class LogStore:
             if not waiting:
                 done()
 
+        def flush(directory: DataDirectory) -> None:
+            directory.flusher.flush(lambda fault: on_flushed(directory, fault))
+
         for directory in self.directories:
-            directory.flusher.flush(lambda fault, directory=directory: on_flushed(directory, fault))  # type: ignore[misc]
+            flush(directory)
