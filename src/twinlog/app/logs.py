@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from twinlog.app.settings import LogLineSettings
+from twinlog.base import TwinlogError
 from twinlog.host import Clock
 
 LEVELS: Final = {"debug": 0, "info": 1, "warning": 2, "error": 3}
@@ -84,7 +85,7 @@ def plain(value: object) -> str | int | float | bool | None:
         text = bytes(value[:FIELD_CHARACTERS_MAX]).hex()
     elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], int):
         text = f"{value[0]}:{value[1]}"
-    elif isinstance(value, BaseException):
+    elif isinstance(value, BaseException) and not isinstance(value, TwinlogError):
         text = f"{type(value).__name__}: {value}"
     else:
         text = str(value)
