@@ -32,7 +32,7 @@ def consume(
         ),
     ] = "beginning",
     partitions: Annotated[str, typer.Option("--partitions", "-p", metavar="0,1,...", help="Only these.")] = "",
-    count: Annotated[int, typer.Option("--count", "-n", help="Stop after so many records.", min=1)] = 0,
+    count: Annotated[int, typer.Option("--count", "-n", help="Stop after so many records; 0: do not stop.", min=0)] = 0,
     exit_at_end: Annotated[bool, typer.Option("--exit", "-e", help="Stop at what is now the end.")] = False,
     format: Annotated[
         str,

@@ -12,6 +12,7 @@ from twinlog.kafka.partition_table import PartitionTable
 from twinlog.kafka.ports import Soon
 from twinlog.kafka.producer_ids import ProducerIds
 from twinlog.kafka.quotas import NoQuotas, Quotas
+from twinlog.kafka.rights import AllRights, Rights
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.kafka.topic_plan import TopicPlans
 from twinlog.storage import LogStore
@@ -46,6 +47,7 @@ class Broker:
         self.configs = configs
         self.now_ms = now_ms
         self.quotas: Quotas = quotas or NoQuotas()
+        self.rights: Rights = AllRights()
         plans = TopicPlans(
             configs,
             flush_interval_ms=store.settings.flush_interval_ms,

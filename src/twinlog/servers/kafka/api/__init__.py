@@ -12,11 +12,22 @@ from types import ModuleType
 from typing import Final
 
 from twinlog.servers.kafka.api import (
+    alter_configs,
     api_versions,
+    create_partitions,
+    create_topics,
     delete_records,
+    delete_topics,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    describe_topic_partitions,
     fetch,
+    incremental_alter_configs,
     init_producer_id,
+    list_config_resources,
     list_offsets,
+    metadata,
     offset_for_leader_epoch,
     produce,
 )
@@ -27,10 +38,21 @@ HANDLERS: Final[dict[int, ModuleType]] = {
         produce,
         fetch,
         list_offsets,
+        metadata,
         api_versions,
+        create_topics,
+        delete_topics,
         delete_records,
         init_producer_id,
         offset_for_leader_epoch,
+        describe_configs,
+        alter_configs,
+        describe_log_dirs,
+        create_partitions,
+        incremental_alter_configs,
+        describe_cluster,
+        list_config_resources,
+        describe_topic_partitions,
     )
 }
 
