@@ -1,4 +1,4 @@
-"""Writes docs/operate/settings.md from the declared settings: ``python -m twinlog.app.reference DOCS``."""
+"""Writes the pages of docs that are made from the program: ``python -m twinlog.app.reference DOCS``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from twinlog.app.settings import ENTRIES, FLAGS, Entry
+from twinlog.kafka.config_page import topic_configs_page
 
 HEAD = """# Settings
 
@@ -53,7 +54,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-PAGES = {"operate/settings.md": settings_page}
+PAGES = {"operate/settings.md": settings_page, "operate/topic-configs.md": topic_configs_page}
 
 
 def main() -> None:

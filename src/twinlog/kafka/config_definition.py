@@ -93,7 +93,7 @@ class BadConfig(ValueError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """One config. ``synonym`` is the broker config that gives the value when nothing is set on the topic or group;
-    ``effect`` says whether this release obeys it."""
+    ``effect`` says whether this release obeys it, and ``note`` what is to be known about that."""
 
     name: str
     type: ConfigType
@@ -102,6 +102,7 @@ class Definition:
     rule: Rule | None = None
     synonym: str | None = None
     effect: bool = False
+    note: str = ""
     update: Update = Update.CLUSTER
     sensitive: bool = False
 

@@ -44,6 +44,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         rule=some_of("compact", "delete"),
         synonym="log.cleanup.policy",
         effect=True,
+        note="So far only the refusal of records without a key: nothing is dropped or compacted yet.",
         doc="What becomes of old data: 'delete' drops old segments, 'compact' keeps the last record of every key. "
         "A compacted topic refuses records without a key.",
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from twinlog.cluster import ConfigOp, ConfigOperation
-from twinlog.kafka.rights import Operation, Resource
 from twinlog.servers.kafka.admin_ports import AdminBroker, Context
 from twinlog.servers.kafka.config_requests import alter
 from twinlog.wire.kafka.message import Message
@@ -19,9 +18,9 @@ from twinlog.wire.kafka.messages.alter_configs import (
 KEY: Final = 33
 VERSIONS: Final = (0, 2)
 RIGHTS: Final = (
-    (Operation.ALTER_CONFIGS, Resource.TOPIC),
-    (Operation.ALTER_CONFIGS, Resource.CLUSTER),
-    (Operation.ALTER_CONFIGS, Resource.GROUP),
+    ("topic", "alter_configs"),
+    ("cluster", "alter_configs"),
+    ("group", "alter_configs"),
 )
 
 

@@ -20,7 +20,7 @@ from twinlog.wire.kafka.messages.create_partitions import (
 
 KEY: Final = 37
 VERSIONS: Final = (0, 3)
-RIGHTS: Final = ((Operation.ALTER, Resource.TOPIC),)
+RIGHTS: Final = (("topic", "alter"),)
 
 
 def handle(broker: AdminBroker, request: CreatePartitionsRequest, context: Context) -> Message | None:

@@ -28,9 +28,9 @@ from twinlog.wire.kafka.messages.create_topics import (
 KEY: Final = 19
 VERSIONS: Final = (2, 7)
 RIGHTS: Final = (
-    (Operation.CREATE, Resource.TOPIC),
-    (Operation.CREATE, Resource.CLUSTER),
-    (Operation.DESCRIBE_CONFIGS, Resource.TOPIC),
+    ("topic", "create"),
+    ("cluster", "create"),
+    ("topic", "describe_configs"),
 )
 
 

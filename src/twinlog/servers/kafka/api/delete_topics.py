@@ -24,7 +24,7 @@ from twinlog.wire.kafka.messages.delete_topics import (
 
 KEY: Final = 20
 VERSIONS: Final = (1, 6)
-RIGHTS: Final = ((Operation.DELETE, Resource.TOPIC), (Operation.DESCRIBE, Resource.TOPIC))
+RIGHTS: Final = (("topic", "delete"), ("topic", "describe"))
 
 IDS_FROM: Final = 6
 DISABLED_CODE_FROM: Final = 3

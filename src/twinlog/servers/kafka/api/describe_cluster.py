@@ -15,7 +15,7 @@ from twinlog.wire.kafka.messages.describe_cluster import (
 
 KEY: Final = 60
 VERSIONS: Final = (0, 2)
-RIGHTS: Final = ((Operation.DESCRIBE, Resource.CLUSTER),)  # for the authorized operations only, as in Kafka
+RIGHTS: Final = (("cluster", "describe"),)  # for the authorized operations only, as in Kafka
 
 BROKERS: Final = 1
 CONTROLLERS: Final = 2

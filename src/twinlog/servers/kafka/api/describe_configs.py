@@ -12,7 +12,7 @@ from typing import Final
 from twinlog.base import Refused
 from twinlog.kafka import names
 from twinlog.kafka.config_values import ConfigEntry
-from twinlog.kafka.rights import Operation, Resource
+from twinlog.kafka.rights import Operation
 from twinlog.servers.kafka.admin_ports import AdminBroker, Context
 from twinlog.servers.kafka.config_requests import ConfigResourceType, not_served, rights_fault
 from twinlog.wire.kafka.errors import ErrorCode
@@ -28,9 +28,9 @@ from twinlog.wire.kafka.messages.describe_configs import (
 KEY: Final = 32
 VERSIONS: Final = (1, 4)
 RIGHTS: Final = (
-    (Operation.DESCRIBE_CONFIGS, Resource.TOPIC),
-    (Operation.DESCRIBE_CONFIGS, Resource.CLUSTER),
-    (Operation.DESCRIBE_CONFIGS, Resource.GROUP),
+    ("topic", "describe_configs"),
+    ("cluster", "describe_configs"),
+    ("group", "describe_configs"),
 )
 
 

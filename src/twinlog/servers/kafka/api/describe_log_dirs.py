@@ -21,7 +21,7 @@ from twinlog.wire.kafka.messages.describe_log_dirs import (
 
 KEY: Final = 35
 VERSIONS: Final = (1, 5)
-RIGHTS: Final = ((Operation.DESCRIBE, Resource.CLUSTER),)
+RIGHTS: Final = (("cluster", "describe"),)
 
 
 def handle(broker: AdminBroker, request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:

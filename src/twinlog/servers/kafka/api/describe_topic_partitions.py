@@ -25,7 +25,7 @@ from twinlog.wire.kafka.messages.describe_topic_partitions import (
 
 KEY: Final = 75
 VERSIONS: Final = (0, 0)
-RIGHTS: Final = ((Operation.DESCRIBE, Resource.TOPIC),)
+RIGHTS: Final = (("topic", "describe"),)
 
 
 def handle(

@@ -17,7 +17,7 @@ from twinlog.wire.kafka.messages.list_config_resources import (
 
 KEY: Final = 74
 VERSIONS: Final = (0, 1)
-RIGHTS: Final = ((Operation.DESCRIBE_CONFIGS, Resource.CLUSTER),)
+RIGHTS: Final = (("cluster", "describe_configs"),)
 
 
 def handle(broker: AdminBroker, request: ListConfigResourcesRequest, context: Context) -> ListConfigResourcesResponse:

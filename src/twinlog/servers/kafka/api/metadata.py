@@ -34,9 +34,9 @@ from twinlog.wire.kafka.messages.metadata import (
 KEY: Final = 3
 VERSIONS: Final = (0, 13)
 RIGHTS: Final = (
-    (Operation.DESCRIBE, Resource.TOPIC),
-    (Operation.CREATE, Resource.TOPIC),
-    (Operation.CREATE, Resource.CLUSTER),
+    ("topic", "describe"),
+    ("topic", "create"),
+    ("cluster", "create"),
 )
 
 IDS_FROM: Final = 12
