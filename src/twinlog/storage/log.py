@@ -15,14 +15,13 @@ One writer: everything here is called from the loop, and nothing waits.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Final
 
-from twinlog._kernel import decode_records, find_timestamp, max_timestamp_record, place_batch, scan_batches
+from twinlog._kernel import place_batch, scan_batches
 from twinlog.base import DiskFull, HostFault, Refused
 from twinlog.base.units import MIB
-from twinlog.host import File, FileSlice
+from twinlog.host import File
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
 from twinlog.storage.files import write_cache, write_whole
@@ -30,23 +29,21 @@ from twinlog.storage.marks import CLEAN, LogKey, Mark
 from twinlog.storage.ports import LogHome
 from twinlog.storage.producers import Duplicate, ProducerStates
 from twinlog.storage.recovery import Recovery, note_marker
-from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment, ensure_index
+from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment
+from twinlog.storage.segments import Segments
 from twinlog.storage.settings import LogSettings
 from twinlog.storage.types import (
     CONTROL,
-    NO_TIMESTAMP,
     AbortedTransaction,
     Batch,
     EpochEnd,
     LogRead,
     SegmentFacts,
     TimestampFound,
-    batch_size,
 )
 
 RESERVE_FROM_BYTES: Final = 4 * MIB  # a log this large within one segment is busy enough to ask for room ahead
 SAVE_FROM_BYTES: Final = MIB  # below it, reading the segment again is as cheap as an index file
-KNOWN_MAX: Final = 16
 NEVER_MS: Final = 1 << 62
 NEVER_RESERVED: Final = 1 << 62
 
@@ -60,19 +57,18 @@ class PartitionLog:
 
     __slots__ = (
         "_active",
-        "_bases",
         "_closed_clean",
         "_deletes",
         "_directories",
         "_epoch_written",
         "_files",
         "_home",
-        "_known",
         "_mark_kept",
         "_pending",
         "_producers",
         "_resting",
         "_roll_at_ms",
+        "_segments",
         "_settings",
         "_snapshots",
         "_start_marked",
@@ -87,7 +83,6 @@ class PartitionLog:
         "on_offline",
         "on_synced",
         "path",
-        "segments",
         "size_bytes",
     )
 
@@ -105,13 +100,11 @@ class PartitionLog:
         self.on_offline: Callable[[HostFault], None] | None = None
         self.epochs = EpochHistory()
         self._producers = ProducerStates(home.settings.producer_ids_max)
-        self.segments: list[Segment] = []
-        self._bases: list[int] = []
+        self._segments = Segments(home.disk, home.pool, [])
         self._active: Segment | None = None
         self._snapshots: list[int] = []
         self._roll_at_ms = NEVER_MS
         self._epoch_written = -1  # of the last batch in the active segment
-        self._known: dict[int, tuple[Segment, int]] = {}  # positions of offsets that readers and syncs will ask for
         self._unsynced: list[Segment] = []
         self._files: list[File] = []  # others to be synced, and closed then
         self._directories: list[str] = []
@@ -168,7 +161,7 @@ class PartitionLog:
     def segment_facts(self) -> list[SegmentFacts]:
         """All segments, oldest first; only the last one is not sealed."""
         self._ready()
-        return [segment.facts() for segment in self.segments]
+        return [segment.facts() for segment in self._segments.all]
 
     # Appending.
 
@@ -258,7 +251,7 @@ class PartitionLog:
 
     def _add_segment(self) -> Segment:
         home = self._home
-        if not self.segments:
+        if not self._segments.all:
             home.disk.make_directory(self.path)
             self._directories.append(home.logs_path)
         segment = Segment(self.path, self.offset_end)
@@ -266,8 +259,7 @@ class PartitionLog:
         if file.size:
             file.truncate(0)  # left by a failed attempt; the name is ours and no record was ever promised there
         self._directories.append(self.path)
-        self.segments.append(segment)
-        self._bases.append(segment.offset_base)
+        self._segments.add(segment)
         self._active = segment
         self._epoch_written = -1
         self._roll_at_ms = NEVER_MS
@@ -364,7 +356,7 @@ class PartitionLog:
         active = self._active
         if active is not None:
             self._pending = (active.offset_base, active.size)
-            self._know(self.offset_end, active, active.size)
+            self._segments.know(self.offset_end, active, active.size)
         return self.offset_end
 
     def synced(self, position: int) -> None:
@@ -422,40 +414,7 @@ class PartitionLog:
         below = self.offset_end if offset_below is None or offset_below > self.offset_end else offset_below
         if offset >= below:
             return LogRead([], 0, offset, offset)
-        slot = bisect_right(self._bases, offset) - 1
-        segment = self.segments[slot]
-        position, first = self._locate(segment, offset)
-        parts: list[FileSlice] = []
-        size, offset_next = 0, first
-        while True:
-            file = self._file(segment)
-            whole = below >= segment.offset_end
-            limit, offset_limit = (segment.size, segment.offset_end) if whole else self._locate(segment, below)
-            take = limit - position
-            if take <= 0 and not whole:
-                break
-            if take > bytes_max - size:
-                stop, offset_stop = self._stop(segment, position, bytes_max - size, limit, whole_first and not parts)
-                take = stop - position
-                if take:
-                    parts.append(FileSlice(file, position, take))
-                    size += take
-                    offset_next = offset_stop
-                    self._know(offset_stop, segment, stop)
-                break
-            if take:
-                parts.append(FileSlice(file, position, take))
-                size += take
-            offset_next = offset_limit
-            if not whole or slot + 1 == len(self.segments) or size >= bytes_max:
-                break
-            slot += 1
-            segment, position = self.segments[slot], 0
-            if segment.offset_base >= below:
-                break
-        if segment is self._active and offset_next == segment.offset_end:
-            self._know(offset_next, segment, segment.size)
-        return LogRead(parts, size, first, offset_next)
+        return self._segments.read(offset, bytes_max, below, whole_first)
 
     def read_bytes(
         self, offset: int, bytes_max: int, offset_below: int | None = None, *, whole_first: bool = True
@@ -464,135 +423,25 @@ class PartitionLog:
         found = self.read(offset, bytes_max, offset_below, whole_first=whole_first)
         return b"".join([part.file.read_at(part.position, part.size) for part in found.parts])
 
-    def _file(self, segment: Segment) -> File:
-        segment.touched = True
-        return segment.file or self._home.pool.open(segment)
-
-    def _know(self, offset: int, segment: Segment, position: int) -> None:
-        known = self._known
-        known.pop(offset, None)
-        if len(known) >= KNOWN_MAX:
-            del known[next(iter(known))]
-        known[offset] = (segment, position)
-
-    def _locate(self, segment: Segment, offset: int) -> tuple[int, int]:
-        """Position and first offset of the batch that holds ``offset``."""
-        known = self._known.get(offset)
-        if known is not None and known[0] is segment:
-            return known[1], offset
-        if offset == segment.offset_base:
-            return 0, offset
-        ensure_index(segment, self._home.disk, self._home.pool)
-        for position, header in segment.walk(self._file(segment), segment.floor_position(offset)):
-            if header[0] + header[6] >= offset:
-                if header[0] > offset + OFFSET_SPAN_MAX or header[0] < segment.offset_base:
-                    break
-                return position, header[0]
-        raise Damaged(segment.path, f"no batch holds offset {offset}")
-
-    def _stop(self, segment: Segment, position: int, room: int, limit: int, at_least_one: bool) -> tuple[int, int]:
-        """The end of the last whole batch within ``room`` bytes, and the offset there."""
-        ensure_index(segment, self._home.disk, self._home.pool)
-        assert segment.offsets is not None
-        slot = bisect_right(segment.positions, position + room) - 1
-        if slot >= 0 and segment.positions[slot] > position:
-            return segment.positions[slot], segment.offset_base + segment.offsets[slot]
-        stop, offset_stop = position, -1
-        for at, header in segment.walk(self._file(segment), position):
-            after = at + batch_size(header)
-            if after > limit or (after - position > room and not (at_least_one and at == position)):
-                break
-            stop, offset_stop = after, header[0] + header[6] + 1
-        return stop, offset_stop
-
-    # Times.
-
     def offset_for_time(self, timestamp: int) -> TimestampFound | None:
         """The first record at or after ``timestamp``."""
         self._ready()
-        for segment in self.segments:
-            if segment.max_timestamp < timestamp or segment.offset_end <= self.offset_start:
-                continue
-            ensure_index(segment, self._home.disk, self._home.pool)
-            file = self._file(segment)
-            for position, header in segment.walk(file, segment.position_before_time(timestamp)):
-                if header[8] >= timestamp and header[0] + header[6] >= self.offset_start:
-                    found = self._in_batch(file.read_at(position, batch_size(header)), timestamp)
-                    if found is not None:
-                        return TimestampFound(*found, header[2])
-        return None
-
-    def _in_batch(self, data: bytes, timestamp: int) -> tuple[int, int] | None:
-        inflated_max = self._settings.inflated_bytes_max
-        found = find_timestamp(data, 0, len(data), timestamp, inflated_max)
-        if found is None or found[0] >= self.offset_start:
-            return found
-        # The batch begins below the log start, and so does the record.
-        for offset, time, *_ in decode_records(data, 0, len(data), inflated_max):
-            if offset >= self.offset_start and time >= timestamp:
-                return offset, time
-        return None
+        return self._segments.offset_for_time(timestamp, self.offset_start, self._settings.inflated_bytes_max)
 
     def max_timestamp(self) -> TimestampFound | None:
         """The first record with the greatest timestamp; None when no record has one."""
         self._ready()
-        best: TimestampFound | None = None
-        for segment in self.segments:
-            if segment.offset_end <= self.offset_start or segment.max_timestamp == NO_TIMESTAMP:
-                continue
-            if best is not None and segment.max_timestamp <= best.timestamp:
-                continue
-            file = self._file(segment)
-            position = segment.max_timestamp_position
-            if segment.offset_base < self.offset_start:
-                position = self._greatest_after(segment, file, self._locate(segment, self.offset_start)[0])
-            found = self._greatest_in(segment, file, position)
-            if found is not None and (best is None or found.timestamp > best.timestamp):
-                best = found
-        return best
-
-    def _greatest_after(self, segment: Segment, file: File, position: int) -> int:
-        greatest, best = NO_TIMESTAMP, position
-        for at, header in segment.walk(file, position):
-            if header[8] > greatest:
-                greatest, best = header[8], at
-        return best
-
-    def _greatest_in(self, segment: Segment, file: File, position: int) -> TimestampFound | None:
-        _, header = next(segment.walk(file, position))
-        data = file.read_at(position, batch_size(header))
-        inflated_max = self._settings.inflated_bytes_max
-        found = max_timestamp_record(data, 0, len(data), inflated_max)
-        if found is not None and found[0] < self.offset_start:
-            times = [
-                (time, -offset)
-                for offset, time, *_ in decode_records(data, 0, len(data), inflated_max)
-                if offset >= self.offset_start
-            ]
-            found = (-max(times)[1], max(times)[0]) if times else None
-        return TimestampFound(*found, header[2]) if found is not None and found[1] != NO_TIMESTAMP else None
-
-    # Transactions.
+        return self._segments.max_timestamp(self.offset_start, self._settings.inflated_bytes_max)
 
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the oldest undecided transaction begins; None when all are decided."""
-        self._ready()
-        return self._producers.first_open_offset
+        return self.producers.first_open_offset
 
     def aborted_between(self, offset: int, offset_below: int) -> list[AbortedTransaction]:
         """Aborted transactions with records in the range, in the order of their markers."""
         self._ready()
-        found = []
-        slot = max(bisect_right(self._bases, offset) - 1, 0)
-        for segment in self.segments[slot:]:
-            ensure_index(segment, self._home.disk, self._home.pool)
-            for aborted in segment.aborted:
-                if aborted.offset_last >= offset and aborted.offset_first < offset_below:
-                    found.append(aborted)
-                if aborted.offset_last_stable >= offset_below:
-                    return found
-        return found
+        return self._segments.aborted_between(offset, offset_below)
 
     # Shortening.
 
@@ -606,7 +455,7 @@ class PartitionLog:
             self.offset_start = offset
             self.epochs.delete_to(offset)
 
-        if offset <= self._start_marked or not self.segments:
+        if offset <= self._start_marked or self._active is None:
             if done is not None:
                 done()
             return
@@ -619,22 +468,17 @@ class PartitionLog:
 
     def _drop_segments(self, offset_start: int) -> None:
         """Lets go of whole segments below the durable log start."""
-        count = 0
-        while count < len(self.segments) - 1 and self.segments[count].offset_end <= offset_start:
-            count += 1
-        gone = self.segments[:count]
-        if not gone:
-            return
-        del self.segments[:count], self._bases[:count]
-        self._known.clear()
+        gone = self._segments.take_below(offset_start)
         for segment in gone:
             if segment in self._unsynced:
                 self._unsynced.remove(segment)
             self.size_bytes -= segment.size
             self._home.pool.close(segment)
             self._home.discard([segment.path, segment.index_path], self._settings.file_delete_delay_ms)
-        snapshots = [offset for offset in self._snapshots[:-1] if offset < self._bases[0]]
-        for offset in snapshots:
+        if not gone:
+            return
+        kept_from = self._segments.all[0].offset_base
+        for offset in [offset for offset in self._snapshots[:-1] if offset < kept_from]:
             self._snapshots.remove(offset)
             self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
 
@@ -643,9 +487,9 @@ class PartitionLog:
         self._ready()
         if offset >= self.offset_end:
             return self.offset_end
-        slot = max(bisect_right(self._bases, offset) - 1, 0)
-        segment = self.segments[slot]
-        position, end = self._locate(segment, max(offset, segment.offset_base))
+        slot = self._segments.slot(offset)
+        segment = self._segments.all[slot]
+        position, end = self._segments.locate(segment, max(offset, segment.offset_base))
         # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
         self._pending = None
         self.offset_start = min(self.offset_start, end)
@@ -659,13 +503,13 @@ class PartitionLog:
 
     def _cut_files(self, slot: int, position: int) -> None:
         disk, pool = self._home.disk, self._home.pool
-        for segment in reversed(self.segments[slot + 1 :]):
+        for segment in reversed(self._segments.all[slot + 1 :]):
             segment.unsynced = False
             pool.close(segment)
             disk.delete(segment.path)
             if disk.exists(segment.index_path):
                 disk.delete(segment.index_path)
-        segment = self.segments[slot]
+        segment = self._segments.all[slot]
         file = pool.open(segment)
         file.truncate(position)
         disk.sync_now(file)
@@ -708,7 +552,6 @@ class PartitionLog:
 
     def _reload(self, mark: Mark | None) -> None:
         self._producers = ProducerStates(self._home.settings.producer_ids_max)
-        self._known.clear()
         self._unsynced.clear()
         self._load(mark, mark_lost=False, clean=False, verify_all=False)
 
@@ -726,12 +569,12 @@ class PartitionLog:
             now_ms=home.now_ms(),
         )
         found.run()
-        self.segments, self._producers, self.epochs = found.segments, found.producers, found.epochs
+        self._segments = Segments(home.disk, home.pool, found.segments)
+        self._producers, self.epochs = found.producers, found.epochs
         self._snapshots = found.snapshots
-        self._bases = [segment.offset_base for segment in self.segments]
-        self._active = self.segments[-1] if self.segments else None
+        self._active = self._segments.active
         self.offset_start, self.offset_end = found.offset_start, found.offset_end
-        self.size_bytes = sum(segment.size for segment in self.segments)
+        self.size_bytes = self._segments.size_bytes
         self._epoch_written = -1
         self._roll_at_ms = NEVER_MS
         active = self._active
@@ -748,8 +591,7 @@ class PartitionLog:
 
     def _sync_recovered(self) -> None:
         """What was found above the mark may still be only in memory: it counts once it was synced again."""
-        slot = max(bisect_left(self._bases, self.offset_synced + 1) - 1, 0)
-        for segment in self.segments[slot:]:
+        for segment in self._segments.all[self._segments.slot(self.offset_synced) :]:
             self._home.pool.open(segment)
             segment.unsynced = True
             self._unsynced.append(segment)
@@ -770,5 +612,4 @@ class PartitionLog:
         self._closed_clean = True
 
     def close_files(self) -> None:
-        for segment in self.segments:
-            self._home.pool.close(segment)
+        self._segments.close()
