@@ -1,0 +1,1 @@
+"""Other people's clients as real processes against a real broker."""

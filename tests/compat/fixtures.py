@@ -1,0 +1,30 @@
+"""Fixtures of every test that talks to a running broker. A folder takes them in its ``conftest.py``."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.compat import target as targets
+
+COUNTER = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def target() -> Iterator[targets.Target]:
+    """The broker under test; one for the whole run of this process."""
+    with targets.running() as found:
+        yield found
+
+
+@pytest.fixture
+def new_name(request: pytest.FixtureRequest) -> Callable[[], str]:
+    """Topic names that no other test uses, also not one of an earlier run against the same broker."""
+
+    def name() -> str:
+        return f"{request.node.originalname[5:45]}-{os.getpid()}-{next(COUNTER)}-{os.urandom(3).hex()}"
+
+    return name
