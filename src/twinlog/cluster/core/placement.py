@@ -32,6 +32,13 @@ class Room:
                 f"there is room for {max(room, 0)} more partitions here, and {count * replication_factor} were wanted",
             )
 
+    def check_replicas(self, replication_factor: int) -> None:
+        if replication_factor > len(self.nodes):
+            raise Refused(
+                Reason.INVALID_REPLICATION_FACTOR,
+                f"replication factor {replication_factor} needs as many brokers, and there are {len(self.nodes)}",
+            )
+
     def note(self, partitions: list[PartitionInfo]) -> list[PartitionInfo]:
         self.partition_count += len(partitions)
         return partitions
@@ -39,11 +46,7 @@ class Room:
     def place(self, count: int, replication_factor: int) -> list[PartitionInfo]:
         """Spreads partitions over the nodes, one after the other; the first replica leads."""
         nodes = self.nodes
-        if replication_factor > len(nodes):
-            raise Refused(
-                Reason.INVALID_REPLICATION_FACTOR,
-                f"replication factor {replication_factor} needs as many brokers, and there are {len(nodes)}",
-            )
+        assert 0 < replication_factor <= len(nodes)
         start = self.partition_count  # so that small topics do not all meet on the first node
         fresh: dict[int, PartitionInfo] = {}  # by first node, because runs want equal neighbours
         partitions = []

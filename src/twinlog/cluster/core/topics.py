@@ -132,6 +132,7 @@ class _CreatePlan:
             raise Refused(Reason.INVALID_PARTITIONS, "a topic has at least 1 partition; -1 means as many as usual here")
         count = self.settings.partition_count_default if count == -1 else count
         factor = self.settings.replication_factor_default if factor == -1 else factor
+        self.room.check_replicas(factor)
         self.room.check(count, factor, count)
         return self.room.note(self.room.place(count, factor))
 
@@ -183,6 +184,7 @@ def _added_partitions(image: Image, topic: Topic, wanted: PartitionsWanted, room
     factor = len(topic.partitions[0].replicas)
     room.check(more, factor, wanted.count)
     if wanted.assignments is None:
+        room.check_replicas(factor)
         return room.note(room.place(more, factor))
     if len(wanted.assignments) != more:
         raise Refused(
