@@ -238,6 +238,21 @@ class Partition:
         ):
             _check_timestamps(buffer, batch, rules, now_ms)
 
+    def append_own(self, built: bytes, now_ms: int) -> int:
+        """Appends a batch of the broker's own making, visible when it is stable; returns the offset behind it."""
+        refusal = self.refusal()
+        if refusal is not None:
+            raise Refused(refusal)
+        if self.in_sync_count < self.rules.min_in_sync:
+            raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS)
+        base_offset = self.log.append_built(built, self.leader_epoch, now_ms, soon=True)
+        bytes_before = self.bytes_appended
+        self.bytes_appended = bytes_before + len(built)
+        if self._pending is None:
+            self._pending = deque()
+        self._pending.append((self.log.offset_end, base_offset, bytes_before, NOBODY, None))
+        return self.log.offset_end
+
     def when_stable(self, offset: int, waiter: Waiter, token: object) -> bool:
         """Makes the waiter wait until all below ``offset`` is stable; False if it is already."""
         if offset <= self.log.offset_synced:

@@ -9,6 +9,7 @@ request when it returns.
 from __future__ import annotations
 
 from collections import deque
+from traceback import format_exception
 from typing import TYPE_CHECKING, Final
 
 from twinlog._kernel import Malformed, kafka_split
@@ -141,7 +142,20 @@ class KafkaConnection:
                 raise ProtocolViolation(f"API key {api_key} in version {version} is not served")
             self._take([unsupported_api_versions(correlation_id)])
             return
-        parts = route.start(self._server.broker, buffer, body, end, context)
+        try:
+            parts = route.start(self._server.broker, buffer, body, end, context)
+        except (ProtocolViolation, AssertionError):
+            raise  # a broken invariant stops the node
+        except Exception as bug:
+            self._server.log.error(
+                "a request met a bug",
+                peer=self.peer[0],
+                api_key=api_key,
+                version=version,
+                trace="".join(format_exception(bug)),
+            )
+            self.close()
+            return
         if parts is None:
             parts = context.parts
         if parts is None:

@@ -29,6 +29,7 @@ VERSIONS: Final = (1, 11)
 RIGHTS: Final = (("topic", "describe"),)
 
 READ_COMMITTED: Final = 1
+EPOCHS_FROM: Final = 4
 SPECIAL_FROM: Final = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
 
@@ -70,5 +71,5 @@ def _answer(
         partition_index=asked.partition_index,
         timestamp=found.timestamp,
         offset=found.offset,
-        leader_epoch=found.leader_epoch,
+        leader_epoch=found.leader_epoch if version >= EPOCHS_FROM else -1,
     )
