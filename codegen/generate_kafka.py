@@ -43,7 +43,7 @@ def python_type(field: Field) -> str:
 
 def may_be_absent(field: Field) -> bool:
     """A tagged struct: None says that it is not on the wire, which spares an object per partition."""
-    return field.is_struct and not field.array and field.tag is not None
+    return field.is_struct and not field.array and field.tag is not None and field.nullable is None
 
 
 def default(field: Field) -> str:

@@ -155,11 +155,11 @@ class Writer:
 
     def default_text(self, field: Json) -> str:
         """Empty when the default is what the type would have anyway."""
-        if "default" not in field:
-            return ""
-        default = field["default"]
+        default = field.get("default")
         kind = field["type"]
-        if default is None or (default == "null" and (kind in ("string", "bytes") or is_struct(kind) or "[]" in kind)):
+        if default is None:
+            return ""  # Kafka takes JSON's null for "nothing said", not for null
+        if default == "null":
             return "null"
         if kind == "bool":
             return "true" if str(default).lower() == "true" else ""

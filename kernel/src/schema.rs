@@ -100,6 +100,12 @@ struct Field {
     default_is_fresh: bool,
 }
 
+impl Field {
+    fn is_nullable_struct(&self) -> bool {
+        self.nullable && !self.array && matches!(self.kind, Kind::Struct(_))
+    }
+}
+
 /// One struct in one version: the fields on the wire in their order, the tagged ones by tag, and those the version lacks.
 struct Layout {
     class: Py<PyType>,
@@ -158,8 +164,7 @@ pub struct Schema {
 impl Schema {
     #[new]
     fn new(class: &Bound<'_, PyType>, version: i16, flexible: bool) -> PyResult<Self> {
-        let mut schema =
-            Self { name: class.name()?.to_string(), version, flexible, layouts: Vec::new(), root: 0 };
+        let mut schema = Self { name: class.name()?.to_string(), version, flexible, layouts: Vec::new(), root: 0 };
         schema.root = schema.add_struct(class)?;
         Ok(schema)
     }
@@ -328,16 +333,17 @@ impl Schema {
     }
 
     fn is_default(&self, field: &Field, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if field.default_is_fresh && field.array {
-            return Ok(!value.is_none() && value.len()? == 0);
-        }
         if value.is(&field.default) {
             return Ok(true);
         }
+        if value.is_none() {
+            return Ok(false);
+        }
         match field.kind {
-            Kind::Struct(index) if !value.is_none() && !field.array => {
-                // A nullable struct of defaults is something else than null.
-                if field.nullable {
+            _ if field.array && field.default_is_fresh => Ok(value.len()? == 0),
+            Kind::Struct(index) if !field.array => {
+                // With a default of null, a struct of defaults is something else, unless null is only our word for it.
+                if !field.default_is_fresh && field.nullable {
                     return Ok(false);
                 }
                 let layout = &self.layouts[index];
@@ -396,8 +402,7 @@ fn bool_of(py: Python<'_>, value: bool) -> Bound<'_, PyAny> {
 fn string_of<'py>(py: Python<'py>, bytes: &[u8]) -> Option<Bound<'py, PyAny>> {
     // SAFETY: pointer and size are those of a live slice; strict decoding gives null and an exception on bad UTF-8.
     unsafe {
-        let made =
-            ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t, ptr::null());
+        let made = ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as ffi::Py_ssize_t, ptr::null());
         if made.is_null() {
             ffi::PyErr_Clear();
             return None;

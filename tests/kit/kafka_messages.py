@@ -127,14 +127,14 @@ _SCALARS: dict[str, st.SearchStrategy[Any]] = {
 def messages(message_class: type[Struct], version: int) -> st.SearchStrategy[Any]:
     """Any message of a class, with defaults in the fields that the version lacks."""
     fields = {}
-    for name, kind, inner, first, last, null_first, null_last, tag, _ignorable, _default in message_class.LAYOUT:
+    for name, kind, inner, first, last, null_first, null_last, tag, _ignorable, default in message_class.LAYOUT:
         if not first <= version <= last:
             continue
         scalar = kind.removeprefix("[]")
         values = messages(inner, version) if inner is not None else _SCALARS[scalar]
         if kind.startswith("[]"):
             values = st.lists(values, max_size=3)
-        absent = tag >= 0 and kind == "struct"
+        absent = tag >= 0 and kind == "struct" and default is None
         if absent or null_first <= version <= null_last:
             values = st.none() | values
         fields[name] = values

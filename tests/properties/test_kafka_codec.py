@@ -83,7 +83,6 @@ def without_default_structs(message: object) -> object:
         value = getattr(message, row[0])
         for part in value if isinstance(value, list) else [value]:
             without_default_structs(part)
-        tagged_struct = row[1] == "struct" and row[7] >= 0 and row[5] > row[6]
-        if tagged_struct and value is not None and row[2] is not None and value == row[2]():
+        if row[2] is not None and row[1] == "struct" and row[7] >= 0 and row[9] is None and value == row[2]():
             setattr(message, row[0], None)
     return message

@@ -151,19 +151,20 @@ impl Schema {
     }
 
     /// A field that has to take up exactly `size` bytes.
-    fn read_inside<'py>(
-        &self,
-        reader: &mut Reader<'_, 'py>,
-        field: &Field,
-        size: usize,
-    ) -> Reading<Bound<'py, PyAny>> {
+    fn read_inside<'py>(&self, reader: &mut Reader<'_, 'py>, field: &Field, size: usize) -> Reading<Bound<'py, PyAny>> {
         let end = reader.cursor.position() + size;
         let outer = reader.cursor;
         let Some(inner) = Cursor::over(reader.bytes, outer.position(), end) else {
             return Err(broken("a tagged field reaches beyond the end"));
         };
         reader.cursor = inner;
-        let value = self.read_field(reader, field)?;
+        // Behind a tag, the mark of a nullable struct is a varint, and zero says null.
+        let is_null_struct = field.is_nullable_struct() && reader.cursor.uvarint()? == 0;
+        let value = match field.kind {
+            _ if is_null_struct => reader.null(true)?,
+            kind if !field.array => self.read_value(reader, kind, field.nullable && !field.is_nullable_struct())?,
+            _ => self.read_field(reader, field)?,
+        };
         if !reader.cursor.is_at_end() {
             return Err(broken("a tagged field is shorter than its size"));
         }
@@ -189,8 +190,7 @@ impl Schema {
         reader.take_elements(count)?;
         let list = new_list(reader.py, count)?;
         for index in 0..count {
-            let value =
-                self.read_value(reader, field.kind, false).map_err(|fault| fault.at(format!("[{index}]")))?;
+            let value = self.read_value(reader, field.kind, false).map_err(|fault| fault.at(format!("[{index}]")))?;
             // SAFETY: the list has `count` empty places and takes the reference over.
             unsafe { ffi::PyList_SetItem(list.as_ptr(), index as ffi::Py_ssize_t, value.into_ptr()) };
         }
@@ -198,12 +198,7 @@ impl Schema {
     }
 
     #[inline]
-    fn read_value<'py>(
-        &self,
-        reader: &mut Reader<'_, 'py>,
-        kind: Kind,
-        nullable: bool,
-    ) -> Reading<Bound<'py, PyAny>> {
+    fn read_value<'py>(&self, reader: &mut Reader<'_, 'py>, kind: Kind, nullable: bool) -> Reading<Bound<'py, PyAny>> {
         let py = reader.py;
         let cursor = &mut reader.cursor;
         Ok(match kind {
@@ -226,9 +221,7 @@ impl Schema {
             },
             Kind::Records => match self.long_bytes(cursor)? {
                 None => return reader.null(nullable),
-                Some(bytes) => {
-                    PyTuple::new(py, [cursor.position() - bytes.len(), bytes.len()])?.into_any()
-                }
+                Some(bytes) => PyTuple::new(py, [cursor.position() - bytes.len(), bytes.len()])?.into_any(),
             },
             Kind::Struct(index) => {
                 if nullable && cursor.i8()? < 0 {

@@ -193,11 +193,23 @@ impl Schema {
             writer.bytes[count_at] += 1;
             writer.uvarint(field.tag);
             let start = writer.bytes.len();
-            self.write_field(writer, field, &value)
+            self.write_behind_tag(writer, field, &value)
                 .and_then(|()| writer.size_in_front(start))
                 .map_err(|fault| fault.at(field.name.clone()))?;
         }
         Ok(())
+    }
+
+    /// As any other field, but the mark of a nullable struct is a varint here.
+    fn write_behind_tag<'py>(&self, writer: &mut Writer<'py>, field: &Field, value: &Bound<'py, PyAny>) -> Writing {
+        if !field.is_nullable_struct() {
+            return self.write_field(writer, field, value);
+        }
+        writer.bytes.push(u8::from(!value.is_none()));
+        if value.is_none() {
+            return Ok(());
+        }
+        self.write_value(writer, field.kind, false, value)
     }
 
     #[inline]

@@ -9,6 +9,10 @@ import pytest
 from twinlog.base import ProtocolViolation
 from twinlog.wire.kafka import Message, records
 from twinlog.wire.kafka.records import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
     ConsumerGroupMetadataKey,
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -120,3 +124,24 @@ def test_control_records_say_how_a_transaction_ended() -> None:
     assert records.decode_control_key(b"\x00\x00" + b"\x00\x00") == records.CONTROL_ABORT
     assert records.encode_end_marker(5) == b"\x00\x00" + b"\x00\x00\x00\x05"
     assert records.decode_end_marker(records.encode_end_marker(5)).coordinator_epoch == 5
+
+
+def test_a_member_that_uses_no_classic_protocol_says_so() -> None:
+    never_classic = ConsumerGroupMemberMetadataValue(client_id="c", client_host="h", classic_member_metadata=None)
+    key = ConsumerGroupMemberMetadataKey(group_id="g", member_id="m")
+
+    wire = records.encode_value(never_classic)
+
+    assert wire.endswith(b"\x01" + b"\x00\x01" + b"\x00")
+    assert records.decode_value(key, wire) == never_classic
+
+
+def test_a_member_that_came_from_a_classic_group_keeps_what_it_said() -> None:
+    key = ConsumerGroupMemberMetadataKey(group_id="g", member_id="m")
+    classic = ClassicMemberMetadata(session_timeout_ms=45_000, supported_protocols=[ClassicProtocol(name="range")])
+    value = ConsumerGroupMemberMetadataValue(client_id="c", client_host="h", classic_member_metadata=classic)
+
+    wire = records.encode_value(value)
+
+    assert wire.endswith(b"\x01" + b"\x00\x0f" + b"\x01" + b"\x00\x00\xaf\xc8" + b"\x02\x06range\x01\x00" + b"\x00")
+    assert records.decode_value(key, wire) == value

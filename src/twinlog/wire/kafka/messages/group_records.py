@@ -429,7 +429,7 @@ class ConsumerGroupMemberMetadataValue(Message):
         ("subscribed_topic_regex", "string", None, 0, 0, 0, 0, -1, False, ""),
         ("rebalance_timeout_ms", "int32", None, 0, 0, 0, -1, -1, False, -1),
         ("server_assignor", "string", None, 0, 0, 0, 0, -1, False, ""),
-        ("classic_member_metadata", "struct", ClassicMemberMetadata, 0, 0, 0, 0, 0, False, None),
+        ("classic_member_metadata", "struct", ClassicMemberMetadata, 0, 0, 0, 0, 0, False, FRESH),
     )
 
     def __init__(
@@ -443,7 +443,7 @@ class ConsumerGroupMemberMetadataValue(Message):
         subscribed_topic_regex: str | None = "",
         rebalance_timeout_ms: int = -1,
         server_assignor: str | None = "",
-        classic_member_metadata: ClassicMemberMetadata | None = None,
+        classic_member_metadata: ClassicMemberMetadata | None = FRESH,
     ) -> None:
         self.instance_id: str | None = instance_id
         self.rack_id: str | None = rack_id
@@ -453,7 +453,9 @@ class ConsumerGroupMemberMetadataValue(Message):
         self.subscribed_topic_regex: str | None = subscribed_topic_regex
         self.rebalance_timeout_ms: int = rebalance_timeout_ms
         self.server_assignor: str | None = server_assignor
-        self.classic_member_metadata: ClassicMemberMetadata | None = classic_member_metadata
+        self.classic_member_metadata: ClassicMemberMetadata | None = (
+            ClassicMemberMetadata() if classic_member_metadata is FRESH else classic_member_metadata
+        )
 
 
 class ConsumerGroupTargetAssignmentMetadataKey(Message):
@@ -599,7 +601,7 @@ class ConsumerGroupCurrentMemberAssignmentValueTopicPartitions(Struct):
     LAYOUT = (
         ("topic_id", "uuid", None, 0, 0, 0, -1, -1, False, ZERO_UUID),
         ("partitions", "[]int32", None, 0, 0, 0, -1, -1, False, FRESH),
-        ("assignment_epochs", "[]int32", None, 0, 0, 0, 0, 0, False, None),
+        ("assignment_epochs", "[]int32", None, 0, 0, 0, 0, 0, False, FRESH),
     )
 
     def __init__(
@@ -607,11 +609,11 @@ class ConsumerGroupCurrentMemberAssignmentValueTopicPartitions(Struct):
         *,
         topic_id: bytes = ZERO_UUID,
         partitions: list[int] = FRESH,
-        assignment_epochs: list[int] | None = None,
+        assignment_epochs: list[int] | None = FRESH,
     ) -> None:
         self.topic_id: bytes = topic_id
         self.partitions: list[int] = [] if partitions is FRESH else partitions
-        self.assignment_epochs: list[int] | None = assignment_epochs
+        self.assignment_epochs: list[int] | None = [] if assignment_epochs is FRESH else assignment_epochs
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Message):
@@ -1154,7 +1156,7 @@ class StreamsGroupMetadataValue(Message):
         ("epoch", "int32", None, 0, 0, 0, -1, -1, False, 0),
         ("metadata_hash", "int64", None, 0, 0, 0, -1, -1, False, 0),
         ("validated_topology_epoch", "int32", None, 0, 0, 0, -1, 0, False, -1),
-        ("last_assignment_configs", "[]struct", LastAssignmentConfig, 0, 0, 0, 0, 1, False, None),
+        ("last_assignment_configs", "[]struct", LastAssignmentConfig, 0, 0, 0, 0, 1, False, FRESH),
     )
 
     def __init__(
@@ -1163,12 +1165,14 @@ class StreamsGroupMetadataValue(Message):
         epoch: int = 0,
         metadata_hash: int = 0,
         validated_topology_epoch: int = -1,
-        last_assignment_configs: list[LastAssignmentConfig] | None = None,
+        last_assignment_configs: list[LastAssignmentConfig] | None = FRESH,
     ) -> None:
         self.epoch: int = epoch
         self.metadata_hash: int = metadata_hash
         self.validated_topology_epoch: int = validated_topology_epoch
-        self.last_assignment_configs: list[LastAssignmentConfig] | None = last_assignment_configs
+        self.last_assignment_configs: list[LastAssignmentConfig] | None = (
+            [] if last_assignment_configs is FRESH else last_assignment_configs
+        )
 
 
 class StreamsGroupMemberMetadataKey(Message):
@@ -1431,7 +1435,7 @@ class StreamsGroupCurrentMemberAssignmentValueTaskIds(Struct):
     LAYOUT = (
         ("subtopology_id", "string", None, 0, 0, 0, -1, -1, False, ""),
         ("partitions", "[]int32", None, 0, 0, 0, -1, -1, False, FRESH),
-        ("assignment_epochs", "[]int32", None, 0, 0, 0, 0, 0, False, None),
+        ("assignment_epochs", "[]int32", None, 0, 0, 0, 0, 0, False, FRESH),
     )
 
     def __init__(
@@ -1439,11 +1443,11 @@ class StreamsGroupCurrentMemberAssignmentValueTaskIds(Struct):
         *,
         subtopology_id: str = "",
         partitions: list[int] = FRESH,
-        assignment_epochs: list[int] | None = None,
+        assignment_epochs: list[int] | None = FRESH,
     ) -> None:
         self.subtopology_id: str = subtopology_id
         self.partitions: list[int] = [] if partitions is FRESH else partitions
-        self.assignment_epochs: list[int] | None = assignment_epochs
+        self.assignment_epochs: list[int] | None = [] if assignment_epochs is FRESH else assignment_epochs
 
 
 class StreamsGroupCurrentMemberAssignmentValue(Message):
