@@ -20,8 +20,11 @@ SyncDone: TypeAlias = Callable[[Exception | None], None]
 class File(Protocol):
     """An open file. ``size`` is what was written so far, tracked without asking the kernel."""
 
-    path: str
-    size: int
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
 
     def append(self, parts: Sequence[Buffer]) -> int:
         """Writes all parts at the end (whole or not at all); returns the position of the first."""
