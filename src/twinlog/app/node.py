@@ -67,6 +67,8 @@ class Node:
             chance=host.chance,
             now_ms=host.clock.now_ms,
             soon=host.tasks.soon,
+            later=host.tasks.later,
+            groups=settings.groups,
         )
 
     # ---- start ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 from twinlog.base.address import is_address
 from twinlog.base.settings import Form, Setting, setting, settings_of
 from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
+from twinlog.kafka.groups import GroupSettings
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.storage.settings import StorageSettings
 
@@ -93,6 +94,7 @@ class NodeSettings:
     identity: IdentitySettings = section("node", IdentitySettings)
     kafka_listen: KafkaListenSettings = section("kafka", KafkaListenSettings)
     kafka: KafkaSettings = section("kafka", KafkaSettings)
+    groups: GroupSettings = section("groups", GroupSettings)
     topics: ControllerSettings = section("topics", ControllerSettings)
     storage: StorageSettings = section("storage", StorageSettings)
     metadata: MetadataLogSettings = section("metadata", MetadataLogSettings)

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from twinlog.cluster import Controller, Image, MetadataLog, Outcome, ProducerIdBlock
 from twinlog.host import Chance
 from twinlog.kafka.config_values import ConfigValues
+from twinlog.kafka.coordinator.timers import Later, Timers
 from twinlog.kafka.fetch import Fetches
+from twinlog.kafka.groups import GroupSettings
+from twinlog.kafka.groups.coordinator import GroupCoordinator
 from twinlog.kafka.partition_table import PartitionTable
 from twinlog.kafka.ports import Soon
 from twinlog.kafka.producer_ids import ProducerIds
@@ -37,6 +40,8 @@ class Broker:
         chance: Chance,
         now_ms: Callable[[], int],
         soon: Soon,
+        later: Later,
+        groups: GroupSettings | None = None,
         quotas: Quotas | None = None,
     ) -> None:
         self.node_id = node_id
@@ -56,6 +61,14 @@ class Broker:
         self.partitions = PartitionTable(node_id, store, plans, soon)
         self.fetches = Fetches(self.partitions, settings, chance.fork("fetch sessions"), soon)
         self.producer_ids = ProducerIds(self._allocate_producer_ids)
+        self.groups = GroupCoordinator(
+            node_id=node_id,
+            partitions=self.partitions,
+            controller=controller,
+            settings=groups or GroupSettings(),
+            chance=chance.fork("group members"),
+            timers=Timers(now_ms, soon, later),
+        )
 
     @property
     def image(self) -> Image:
@@ -65,6 +78,7 @@ class Broker:
         self.partitions.on_lost = lambda lost: self.controller.leaders_lost(self.node_id, lost)
         self.partitions.on_erased = self.controller.topics_erased
         self.metadata.subscribe(self.partitions.follow)
+        self.metadata.subscribe(self.groups.follow)
 
     def _allocate_producer_ids(self, done: Callable[[Outcome[ProducerIdBlock]], None]) -> None:
         self.controller.allocate_producer_ids(self.node_id, self.image.brokers[self.node_id].broker_epoch, done)

@@ -21,7 +21,8 @@ class StoredRecord(NamedTuple):
 class CoordinatorLog(Protocol):
     """One partition of a coordinator topic, as its leader sees it."""
 
-    leader_epoch: int
+    @property
+    def leader_epoch(self) -> int: ...
 
     def append(self, records: list[tuple[bytes, bytes | None]], now_ms: int) -> int:
         """Writes them as one batch; returns the offset behind the last. Raises ``HostFault`` or ``Refused``."""
@@ -43,9 +44,10 @@ class CoordinatorLog(Protocol):
 class TimerPort(Protocol):
     """Time for machines: the runtime hands ``now_ms`` to them and wakes them when they asked for it."""
 
-    def now_ms(self) -> int: ...
+    @property
+    def now_ms(self) -> Callable[[], int]: ...
 
     def soon(self, callback: Callable[[], None]) -> None: ...
 
-    def later(self, delay_ms: int, callback: Callable[[], None]) -> Callable[[], None]:
+    def later(self, delay_ms: int, callback: Callable[[], None]) -> Callable[[], object]:
         """Returns how to cancel."""

@@ -47,7 +47,7 @@ class Shard(Generic[M]):
         self._unanswered: deque[Callable[[Exception | None], None]] = deque()
         self._end_offset = 0
         self._flush_asked = False
-        self._cancel_wake: Callable[[], None] | None = None
+        self._cancel_wake: Callable[[], object] | None = None
         self._wake_ms: int | None = None
         self.failed_at_ms: int | None = None
         self.on_loaded: Callable[[], None] | None = None

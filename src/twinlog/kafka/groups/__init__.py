@@ -7,8 +7,9 @@ arguments; ``kafka.coordinator`` runs the machine on a partition's log.
 """
 
 from twinlog.kafka.groups.machine import GroupMachine
-from twinlog.kafka.groups.offsets import OffsetSettings, Wish
-from twinlog.kafka.groups.types import Caller, GroupSettings, GroupState, JoinAnswer, SyncAnswer
+from twinlog.kafka.groups.offsets import Wish
+from twinlog.kafka.groups.settings import GroupSettings
+from twinlog.kafka.groups.types import Caller, GroupState, JoinAnswer, SyncAnswer
 
 __all__ = [
     "Caller",
@@ -16,7 +17,6 @@ __all__ = [
     "GroupSettings",
     "GroupState",
     "JoinAnswer",
-    "OffsetSettings",
     "SyncAnswer",
     "Wish",
 ]

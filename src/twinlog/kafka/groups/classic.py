@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from twinlog.base import ProtocolViolation, Refused
+from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import (
     Caller,
-    GroupSettings,
     GroupState,
     JoinAnswer,
     JoinReply,

@@ -17,7 +17,8 @@ from twinlog.base import Refused
 from twinlog.kafka.groups import stored_consumer as stored
 from twinlog.kafka.groups.assignors import ASSIGNOR_DEFAULT, ASSIGNORS, Assignment, Need, TopicId
 from twinlog.kafka.groups.reconcile import Current, MemberState, Owned, step
-from twinlog.kafka.groups.types import Caller, GroupSettings, GroupState, Record
+from twinlog.kafka.groups.settings import GroupSettings
+from twinlog.kafka.groups.types import Caller, GroupState, Record
 from twinlog.wire.kafka.errors import ErrorCode
 
 JOIN_EPOCH = 0

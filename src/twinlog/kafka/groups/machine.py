@@ -13,8 +13,9 @@ from twinlog.base import Refused
 from twinlog.kafka.coordinator import Decision, StoredRecord
 from twinlog.kafka.groups import stored
 from twinlog.kafka.groups.classic import ClassicGroup, JoinRequest, Outbox, SyncRequest
-from twinlog.kafka.groups.offsets import Committed, Offsets, OffsetSettings, Place, Wish
-from twinlog.kafka.groups.types import GroupSettings, GroupState, JoinReply, Record, SyncReply
+from twinlog.kafka.groups.offsets import Committed, Offsets, Place, Wish
+from twinlog.kafka.groups.settings import GroupSettings
+from twinlog.kafka.groups.types import GroupState, JoinReply, Record, SyncReply
 from twinlog.wire.kafka import records
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.group_records import (
@@ -25,16 +26,15 @@ from twinlog.wire.kafka.messages.group_records import (
 )
 
 Held = list[Callable[[], None]]
-EXPIRY_CHECK_MS = 600_000
 
 
 class GroupMachine:
     """All groups that hash to one partition."""
 
-    def __init__(self, settings: GroupSettings, offset_settings: OffsetSettings) -> None:
+    def __init__(self, settings: GroupSettings) -> None:
         self.settings = settings
         self.groups: dict[str, ClassicGroup] = {}
-        self.offsets = Offsets(offset_settings)
+        self.offsets = Offsets(settings)
         self._alarms: list[tuple[int, str]] = []
         self._armed: dict[str, int] = {}
         self._expiry_due_ms: int | None = None
@@ -111,6 +111,9 @@ class GroupMachine:
         elif generation >= 0:
             # A member of a group we never heard of: its broker lost it, or it was deleted.
             raise Refused(ErrorCode.ILLEGAL_GENERATION, "there is no such group")
+
+    def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
+        """Only members of the consumer protocol name themselves when they fetch; everybody else may look."""
 
     def commit(self, group_id: str, wishes: Iterable[Wish], now_ms: int, retention_ms: int = -1) -> Decision[list[int]]:
         """After ``check_commit``. The first commit of a group without members makes the group known."""
@@ -208,7 +211,7 @@ class GroupMachine:
 
     def _plan_expiry(self, now_ms: int) -> None:
         if self._expiry_due_ms is None and (self.offsets.by_group or self.groups):
-            self._expiry_due_ms = now_ms + EXPIRY_CHECK_MS
+            self._expiry_due_ms = now_ms + self.settings.offsets_expiry_check_ms
 
     def next_wake_ms(self) -> int | None:
         alarm_ms = self._alarms[0][0] if self._alarms else None
@@ -231,7 +234,7 @@ class GroupMachine:
             assert not outbox.held, "time passing answers nobody who waits for the disk"
             self._watch(group)
         if self._expiry_due_ms is not None and self._expiry_due_ms <= now_ms:
-            self._expiry_due_ms = now_ms + EXPIRY_CHECK_MS
+            self._expiry_due_ms = now_ms + self.settings.offsets_expiry_check_ms
             expired = self._expire(now_ms)
             if expired:
                 decisions.append(Decision(None, expired))

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from twinlog.base.units import DAY_MS
 from twinlog.kafka.groups import stored
+from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import Record
 from twinlog.wire.kafka.errors import ErrorCode
 
@@ -43,16 +43,10 @@ class Wish(NamedTuple):
 
 
 @dataclass(slots=True)
-class OffsetSettings:
-    retention_ms: int = 7 * DAY_MS
-    metadata_bytes_max: int = 4096
-
-
-@dataclass(slots=True)
 class Offsets:
     """All offsets of a shard, those of open transactions apart."""
 
-    settings: OffsetSettings
+    settings: GroupSettings
     by_group: dict[str, dict[Place, Committed]] = field(default_factory=dict)
     open: dict[int, dict[str, dict[Place, Committed]]] = field(default_factory=dict)  # producer id -> group -> ...
     _open_places: dict[tuple[str, Place], int] = field(default_factory=dict)  # how many open transactions touch it
@@ -67,7 +61,7 @@ class Offsets:
         errors: list[int] = []
         for wish in wishes:
             metadata = wish.metadata or ""
-            if len(metadata.encode("utf-8", "surrogatepass")) > self.settings.metadata_bytes_max:
+            if len(metadata.encode("utf-8", "surrogatepass")) > self.settings.offset_metadata_max_bytes:
                 errors.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
                 continue
             expire_ms = now_ms + retention_ms if retention_ms >= 0 else -1
@@ -108,7 +102,7 @@ class Offsets:
                 due_ms = value.expire_timestamp
             else:
                 since_ms = value.commit_timestamp if empty_since_ms is None else max(empty_since_ms, 0)
-                due_ms = max(since_ms, value.commit_timestamp) + self.settings.retention_ms
+                due_ms = max(since_ms, value.commit_timestamp) + self.settings.offsets_retention_ms
             if due_ms <= now_ms:
                 gone.append(place)
         return gone

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twinlog.kafka.groups.types import Caller, GroupSettings, GroupState, Record
+from twinlog.kafka.groups.settings import GroupSettings
+from twinlog.kafka.groups.types import Caller, GroupState, Record
 from twinlog.wire.kafka import records
 from twinlog.wire.kafka.messages.group_records import (
     GroupMetadataKey,

@@ -55,17 +55,3 @@ class Caller:
 
     client_id: str
     client_host: str
-
-
-@dataclass(slots=True)
-class GroupSettings:
-    """Limits and delays of groups, in the broker's words; ``app`` fills them from the settings."""
-
-    session_timeout_min_ms: int = 6_000
-    session_timeout_max_ms: int = 1_800_000
-    initial_rebalance_delay_ms: int = 300
-    new_member_timeout_ms: int = 300_000
-    size_max: int = 10_000
-    consumer_session_timeout_ms: int = 45_000
-    consumer_heartbeat_interval_ms: int = 5_000
-    consumer_size_max: int = 10_000
