@@ -188,6 +188,7 @@ class Node:
             chance=host.chance,
             now_ms=self.tasks.now_ms,
             soon=self.tasks.soon,
+            later=self.tasks.later,
             quotas=quotas,
         )
         self.broker.start()
