@@ -7,7 +7,7 @@ that its version cannot carry is a ValueError or TypeError, which is a bug. Ever
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import Message
 
 API_VERSIONS: Final = 18
-ELEMENTS_MAX: Final = 1_000_000
+# Array elements and tagged fields of one request. What fits in a few hundred kilobytes must not hold the loop for long.
+REQUEST_ELEMENTS_MAX: Final = 100_000
 
 _CORRELATION = struct.Struct(">i")
 _CORRELATION_TAGGED = struct.Struct(">ix")  # an empty tag section behind it
@@ -66,11 +67,12 @@ APIS: Final[dict[int, Api]] = {key: Api(key, *row) for key, row in messages.APIS
 FLEXIBLE_FROM: Final = bytes(APIS[key].flexible_from if key in APIS else 255 for key in range(max(APIS) + 1))
 
 _requests: dict[tuple[int, int], Schema] = {}
-_responses: dict[tuple[int, int], Schema] = {}
+# With each, how to write the header of that response.
+_responses: dict[tuple[int, int], tuple[Schema, Callable[[int], bytes]]] = {}
 
 
 def decode_request(
-    key: int, version: int, buf: Any, off: int = 0, end: int | None = None, *, elements_max: int = ELEMENTS_MAX
+    key: int, version: int, buf: Any, off: int = 0, end: int | None = None, *, elements_max: int = REQUEST_ELEMENTS_MAX
 ) -> Any:
     """The request's body in ``buf[off:end]``, which lies behind the header that ``kafka_split`` read.
 
@@ -88,8 +90,8 @@ def decode_request(
 
 def encode_response(key: int, version: int, correlation_id: int, message: Message) -> bytes:
     """The whole frame: size, header, body."""
-    schema = _responses.get((key, version)) or _response_schema(key, version)
-    return schema.encode(message, _response_head(key, version, correlation_id))
+    schema, head = _responses.get((key, version)) or _response_schema(key, version)
+    return schema.encode(message, head(correlation_id))
 
 
 def encode_response_parts(key: int, version: int, correlation_id: int, message: Message) -> Sequence[Any]:
@@ -98,8 +100,8 @@ def encode_response_parts(key: int, version: int, correlation_id: int, message: 
     Records may be bytes, or anything with a ``size`` in bytes, such as what a log read; from 4 KiB on, or when they are
     not bytes, the object itself stands in the list.
     """
-    schema = _responses.get((key, version)) or _response_schema(key, version)
-    return schema.encode_parts(message, _response_head(key, version, correlation_id))
+    schema, head = _responses.get((key, version)) or _response_schema(key, version)
+    return schema.encode_parts(message, head(correlation_id))
 
 
 def encode_request(key: int, version: int, correlation_id: int, client_id: str | None, message: Message) -> bytes:
@@ -124,7 +126,7 @@ def decode_response(key: int, version: int, buf: Any, off: int = 0, end: int | N
     if _response_is_tagged(key, version):
         off = _skip_tags(buf, off, end)
     try:
-        schema = _responses.get((key, version)) or _response_schema(key, version)
+        schema, _ = _responses.get((key, version)) or _response_schema(key, version)
         return correlation_id, schema.decode(buf, off, end)
     except Malformed as fault:
         if key == API_VERSIONS and version > 0 and buf[off : off + 2] == _UNSUPPORTED:
@@ -141,22 +143,18 @@ def _response_is_tagged(key: int, version: int) -> bool:
     return key != API_VERSIONS and version >= APIS[key].flexible_from
 
 
-def _response_head(key: int, version: int, correlation_id: int) -> bytes:
-    if _response_is_tagged(key, version):
-        return _CORRELATION_TAGGED.pack(correlation_id)
-    return _CORRELATION.pack(correlation_id)
-
-
 def _request_schema(key: int, version: int) -> Schema:
     api = _known(key, version)
     schema = _requests[key, version] = Schema(api.request, version, version >= api.flexible_from)
     return schema
 
 
-def _response_schema(key: int, version: int) -> Schema:
+def _response_schema(key: int, version: int) -> tuple[Schema, Callable[[int], bytes]]:
     api = _known(key, version)
-    schema = _responses[key, version] = Schema(api.response, version, version >= api.flexible_from)
-    return schema
+    head = _CORRELATION_TAGGED.pack if _response_is_tagged(key, version) else _CORRELATION.pack
+    schema = Schema(api.response, version, version >= api.flexible_from)
+    found = _responses[key, version] = schema, head
+    return found
 
 
 def _known(key: int, version: int) -> Api:

@@ -136,6 +136,17 @@ def test_a_broken_request_is_a_violation_that_says_where() -> None:
         decode_request(HEARTBEAT, 0, b"\x00\x09g", 0, 3)
 
 
+def test_a_request_may_not_have_more_elements_than_a_hundred_thousand() -> None:
+    def request_of(count: int) -> bytes:
+        return count.to_bytes(4, "big") + b"\x00\x01t" * count
+
+    most, too_many = request_of(100_000), request_of(100_001)
+
+    assert len(decode_request(METADATA, 1, most, 0, len(most)).topics) == 100_000
+    with pytest.raises(ProtocolViolation, match="more elements"):
+        decode_request(METADATA, 1, too_many, 0, len(too_many))
+
+
 def test_a_stranger_may_be_allowed_fewer_elements() -> None:
     frame = encode_request(METADATA, 1, 0, None, MetadataRequest(topics=[]))
     wire = b"\x00\x00\x00\x03" + b"\x00\x01t" * 3
