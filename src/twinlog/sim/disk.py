@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from posixpath import normpath
 from typing import Final, cast
 from zlib import crc32
@@ -165,7 +165,7 @@ class SimDisk:
         self._context = owner.context()
         self._failed: set[int] = set()  # inodes (by id, never walked) whose sync failed in this life
         self._kept: list[Inode] = []  # so that those ids stay theirs
-        self._locks: set[str] = set()
+        self._locks: dict[str, SimLock] = {}
         self._rounds: deque[tuple[list[SimFile], list[str], SyncDone]] = deque()
 
     def open(self, path: str, *, create: bool = False) -> SimFile:
@@ -257,8 +257,8 @@ class SimDisk:
         where = "/".join(split(path))
         if where in self._locks:
             raise HostFault(path, "another process holds it")
-        self._locks.add(where)
-        return SimLock(lambda: self._locks.discard(where))
+        lock = self._locks[where] = SimLock(self._locks, where)
+        return lock
 
     def sync_now(self, file: File) -> None:
         self._sync_file(cast(SimFile, file), self.platter.serial)
@@ -362,8 +362,10 @@ class SimDisk:
 
 
 class SimLock:
-    def __init__(self, release: Callable[[], None]) -> None:
-        self._release = release
+    def __init__(self, locks: dict[str, SimLock], where: str) -> None:
+        self._locks = locks
+        self._where = where
 
     def release(self) -> None:
-        self._release()
+        if self._locks.get(self._where) is self:
+            del self._locks[self._where]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from twinlog.host import Host
@@ -36,29 +36,31 @@ def new_loop(choice: LoopChoice = "auto") -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
-@contextmanager
-def local_host(loop: asyncio.AbstractEventLoop) -> Iterator[Host]:
-    """This machine, on ``loop``. Leaving ends its threads; streams still open are aborted."""
+@asynccontextmanager
+async def local_host() -> AsyncIterator[Host]:
+    """This machine, on the running loop. Leaving cancels its tasks, then aborts what is still connected,
+    then ends its threads after the work they already have."""
+    loop = asyncio.get_running_loop()
     tasks = LocalTasks(loop)
     disk = LocalDisk(loop)
     network = LocalNetwork(loop, tasks)
     try:
         yield Host(LocalClock(), LocalChance(), disk, network, tasks)
     finally:
+        await tasks.stop()
         network.close()
+        await asyncio.sleep(0)  # aborted streams tell their handlers in the next turn
         tasks.close()
         disk.close()
+        await asyncio.sleep(0)  # and so do the last answers of the threads
 
 
 def run(main: Callable[[Host], Coroutine[Any, Any, T]], *, loop: LoopChoice = "auto") -> T:
     """Runs ``main(host)`` to its end on a new loop."""
 
     async def on_loop() -> T:
-        with local_host(asyncio.get_running_loop()) as host:
-            try:
-                return await main(host)
-            finally:
-                await host.tasks.stop()
+        async with local_host() as host:
+            return await main(host)
 
     with asyncio.Runner(loop_factory=lambda: new_loop(loop)) as runner:
         return runner.run(on_loop())

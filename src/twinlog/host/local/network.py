@@ -18,21 +18,25 @@ TLS_HANDSHAKE_TIMEOUT_S: Final = 10.0
 
 
 class LocalListener:
-    def __init__(self, server: asyncio.Server) -> None:
+    def __init__(self, server: asyncio.Server, listeners: dict[LocalListener, None]) -> None:
         self._server = server
+        self._listeners = listeners
+        self._listeners[self] = None
         self.address: tuple[str, int] = server.sockets[0].getsockname()[:2]
 
     def close(self) -> None:
         self._server.close()
+        self._listeners.pop(self, None)
 
 
 class LocalNetwork:
-    """Every stream it made is known here while it lives, so that idle read buffers can be given back."""
+    """Every stream is known here while it lives, so that idle read buffers can be given back."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, tasks: LocalTasks) -> None:
         self._loop = loop
         self._tasks = tasks
         self._streams: dict[LocalStream, None] = {}
+        self._listeners: dict[LocalListener, None] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
 
     async def listen(
@@ -50,7 +54,7 @@ class LocalNetwork:
             )
         except OSError as error:
             raise _network_fault(host, port, error) from error
-        return LocalListener(server)
+        return LocalListener(server, self._listeners)
 
     async def connect(
         self, host: str, port: int, handler: StreamHandler, *, ssl_context: SSLContext | None = None
@@ -68,7 +72,9 @@ class LocalNetwork:
         return stream
 
     def close(self) -> None:
-        """Aborts what is still open."""
+        """Stops listening, and aborts what is still open."""
+        for listener in list(self._listeners):
+            listener.close()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
             self._sweep_timer = None
