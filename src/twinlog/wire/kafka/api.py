@@ -17,9 +17,14 @@ from twinlog.wire.kafka import messages
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import Message
 
+METADATA: Final = 3
 API_VERSIONS: Final = 18
 # Array elements and tagged fields of one request. What fits in a few hundred kilobytes must not hold the loop for long.
 REQUEST_ELEMENTS_MAX: Final = 100_000
+
+# librdkafka (issue 5049, open) asks for all topics in flexible versions with a null array of four bytes, not of one.
+# Read as it stands, that is a null array, a false for each flag, and three bytes too many, which Kafka ignores.
+METADATA_REST_BYTES: Final = 3
 
 _CORRELATION = struct.Struct(">i")
 _CORRELATION_TAGGED = struct.Struct(">ix")  # an empty tag section behind it
@@ -85,7 +90,21 @@ def decode_request(
     try:
         return schema.decode(buf, off, end, elements_max)
     except Malformed as fault:
+        if key == METADATA:
+            message = _metadata_of_librdkafka(schema, buf, off, len(buf) if end is None else end)
+            if message is not None:
+                return message
         raise ProtocolViolation(str(fault)) from None
+
+
+def _metadata_of_librdkafka(schema: Schema, buf: Any, off: int, end: int) -> Any:
+    if bytes(buf[off : off + 4]) != bytes(4):
+        return None
+    try:
+        message, position = schema.decode_from(buf, off, end)
+    except Malformed:
+        return None
+    return message if message.topics is None and position == end - METADATA_REST_BYTES else None
 
 
 def encode_response(key: int, version: int, correlation_id: int, message: Message) -> bytes:

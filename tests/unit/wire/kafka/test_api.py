@@ -222,3 +222,12 @@ def test_a_message_module_is_imported_when_it_is_needed() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert run.stdout.split() == ["False", "True"]
+
+
+def test_librdkafka_may_ask_for_all_topics_in_its_own_way() -> None:
+    # Bytes that librdkafka 2.16 sends for "all topics": a null array of four bytes where one belongs.
+    asked = decode_request(3, 13, b"\0\0\0\0" + b"\1\0\0")
+    assert asked.topics is None
+    for other in (b"\0\1\0\0" + b"\1\0\0", b"\0\0\0\0" + b"\1\0\0\0", b"\0\0\0\0" + b"\1\0"):
+        with pytest.raises(ProtocolViolation):
+            decode_request(3, 13, other)
