@@ -107,5 +107,5 @@ $(VENV)/.made-kernel: $(VENV)/.made-run $(KERNEL_SOURCES) pyproject.toml $(if $(
 	@command -v cargo >/dev/null || { \
 	  echo 'Twinlog needs Rust to build its kernel, and there is no `cargo` here. Get it by your package manager or from rustup, then run make again.'; exit 1; }
 	@echo 'building the kernel'
-	@env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/$(VENV) PYO3_PYTHON=$(CURDIR)/$(PYTHON) $(VENV)/bin/maturin develop --release --quiet
+	@env -u CONDA_PREFIX PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) PYO3_PYTHON=$(CURDIR)/$(PYTHON) $(VENV)/bin/maturin develop --release --quiet
 	@touch $@

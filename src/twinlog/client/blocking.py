@@ -360,6 +360,7 @@ class Consumer:
         self._wait_ms = wait_ms
         self._reader = Reader(wait_ms=wait_ms, committed_only=committed_only)
         self._places: deque[tuple[str, int]] = deque()
+        self._lost_at_ms: int | None = None  # since when a broker is away, or a partition without leader
 
     def assign(self, topic: str, offsets: dict[int, int]) -> None:
         """Reads these partitions from these offsets on; the client's view must know the topic."""
@@ -378,22 +379,37 @@ class Consumer:
         self._places.remove((topic, partition))
 
     def poll(self) -> list[Record]:
-        """The next records, or none when nothing came within the waiting time."""
+        """The next records, or none when nothing came within the waiting time.
+
+        A broker that is away is waited for, up to the client's timeout; then ``ConnectionLost`` is raised.
+        """
+        try:
+            if self._lost_at_ms is not None:
+                self._client.refresh({topic for topic, _ in self._places})
+            records = self._poll()
+            self._lost_at_ms = None
+            return records
+        except (ConnectionLost, BrokerError) as lost:
+            if isinstance(lost, ConnectionLost):
+                self._client.close()
+            elif not lost.retriable:
+                raise
+            now_ms = self._client.door.monotonic_ms()
+            if self._lost_at_ms is None:
+                self._lost_at_ms = now_ms
+            elif now_ms - self._lost_at_ms > self._client.timeout_ms:
+                raise
+            self._client.door.pause(PAUSE_MS)
+            return []
+
+    def _poll(self) -> list[Record]:
         by_leader: dict[int, list[tuple[str, int]]] = {}
         for place in self._places:
             by_leader.setdefault(self._client.view.leader(*place), []).append(place)
         self._places.rotate(-1)  # who was last comes to be first, so that a size limit starves nobody
         records: list[Record] = []
         for node, places in by_leader.items():
-            try:
-                records += self._fetch(node, places)
-            except BrokerError as refused:
-                if not refused.retriable:
-                    raise
-                self._again()
-            except ConnectionLost:
-                self._client.close()
-                self._again()
+            records += self._fetch(node, places)
         return records
 
     def _fetch(self, node: int, places: list[tuple[str, int]]) -> list[Record]:
@@ -411,7 +427,3 @@ class Consumer:
         if wrong and not records:
             raise wrong[0]
         return records
-
-    def _again(self) -> None:
-        self._client.door.pause(PAUSE_MS)
-        self._client.refresh({topic for topic, _ in self._places})
