@@ -192,6 +192,7 @@ class Node:
             quotas=quotas,
         )
         self.broker.start()
+        self.settle()
         self.server = KafkaServer(
             broker=self.broker,
             clock=self.tasks,
