@@ -79,10 +79,10 @@ class Node:
         now_ms = self.host.clock.now_ms()
         cluster_id = base64.urlsafe_b64encode(self.store.cluster_id).rstrip(b"=").decode()
         await finished(lambda done: self.controller.form_cluster(now_ms, done, cluster_id=cluster_id))
-        self.broker.start()
-        # A port that is chosen by the system is known only once it is taken, and nobody can know it before us.
+        # A port that the system chooses is known only once it is taken, and nobody else can know it before us.
         await self._open_sides(port_known=False)
         await self._register()
+        self.broker.start()
         await self._open_sides(port_known=True)
 
     async def _open_sides(self, *, port_known: bool) -> None:
