@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twinlog.cluster import EMPTY, Image
 from twinlog.kafka.broker_configs import BROKER_CONFIGS
-from twinlog.kafka.config_definition import BadConfig, ConfigType, Definition, Update, table
+from twinlog.kafka.config_definition import BadConfig, ConfigType, Definition, Update, Value, table
 from twinlog.kafka.config_page import topic_configs_page
+from twinlog.kafka.config_values import ConfigValues
 from twinlog.kafka.group_configs import GROUP_CONFIGS
 from twinlog.kafka.topic_configs import TOPIC_CONFIGS
+from twinlog.kafka.topic_plan import TopicPlans
 
 ALL = [*TOPIC_CONFIGS.values(), *BROKER_CONFIGS.values(), *GROUP_CONFIGS.values()]
 
@@ -43,6 +48,22 @@ def test_the_page_names_every_config_and_says_which_have_no_effect() -> None:
     assert page.count("- No effect yet.") == sum(
         not each.effect for each in [*TOPIC_CONFIGS.values(), *GROUP_CONFIGS.values()]
     )
+
+
+def test_what_is_said_to_have_an_effect_is_what_the_broker_reads() -> None:
+    read: set[str] = set()
+
+    class Noting(dict[str, Value]):
+        def __getitem__(self, name: str) -> Value:
+            read.add(name)
+            return super().__getitem__(name)
+
+    class Configs(ConfigValues):
+        def topic(self, image: Image, name: str) -> Mapping[str, Value]:
+            return Noting(super().topic(image, name))
+
+    TopicPlans(Configs(1), flush_interval_ms=1000, inflated_max_bytes=1).of(EMPTY, "t")
+    assert read == {each.name for each in TOPIC_CONFIGS.values() if each.effect}
 
 
 def test_a_config_cannot_be_declared_twice() -> None:
