@@ -28,3 +28,12 @@ def new_name(request: pytest.FixtureRequest) -> Callable[[], str]:
         return f"{request.node.originalname[5:45]}-{os.getpid()}-{next(COUNTER)}-{os.urandom(3).hex()}"
 
     return name
+
+
+@pytest.fixture
+def own_server(target: targets.Target) -> Iterator[targets.Server]:
+    """A broker that the test may restart, kill and fill."""
+    if isinstance(target, targets.Elsewhere):
+        pytest.skip("needs a broker of its own")
+    with targets.Server() as server:
+        yield server

@@ -10,24 +10,16 @@ import contextlib
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
-START_TIMEOUT_S = 30.0
-STOP_TIMEOUT_S = 30.0
+from twinlog.testing.broker import Broker
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+COMPLAINT = re.compile(r"Traceback|AssertionError")
 
 
 def accepts(bootstrap: str) -> bool:
@@ -39,70 +31,20 @@ def accepts(bootstrap: str) -> bool:
     return True
 
 
-class Server:
+class Server(Broker):
     """Our broker as a process; the same address and data directory from start to start."""
 
     is_twinlog = True
 
-    def __init__(
-        self, data_dir: Path, *, environment: dict[str, str] | None = None, options: tuple[str, ...] = ()
-    ) -> None:
-        self.data_dir = data_dir
-        self.bootstrap = f"127.0.0.1:{free_port()}"
-        self.environment = environment or {}
-        self.options = options
-        self.process: subprocess.Popen[bytes] | None = None
-
     @property
-    def pid(self) -> int:
-        assert self.process is not None
-        return self.process.pid
-
-    @property
-    def log_file(self) -> Path:
-        return self.data_dir.with_suffix(".output")
-
-    def output(self) -> str:
-        return self.log_file.read_text(errors="replace")
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "twinlog", "serve", "--data-dir", str(self.data_dir)]
-        command += ["--kafka", self.bootstrap, "--amqp", "off", "--http", "off", *self.options]
-        with self.log_file.open("ab") as output:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=self.data_dir.parent,
-                env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | self.environment,
-            )
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not accepts(self.bootstrap):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"the broker did not start:\n{self.output()[-4000:]}")
-            time.sleep(0.02)
+    def bootstrap(self) -> str:
+        return self.kafka
 
     def alive(self) -> bool:
-        return self.process is not None and self.process.poll() is None
-
-    def stop(self) -> int:
-        """SIGTERM, then waits; the exit code."""
-        assert self.process is not None
-        self.process.terminate()
-        try:
-            return self.process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise AssertionError(f"the broker did not stop:\n{self.output()[-4000:]}") from None
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        return self.running
 
     def restart(self) -> None:
-        assert self.stop() == 0, self.output()[-4000:]
+        assert self.stop() == 0, self.log[-4000:]
         self.start()
 
 
@@ -137,16 +79,11 @@ def running() -> Iterator[Target]:
     if elsewhere := os.environ.get("TWINLOG_TEST_BOOTSTRAP"):
         yield Elsewhere(elsewhere)
         return
-    with tempfile.TemporaryDirectory(prefix="twinlog-test-") as home:
-        server = Server(Path(home) / "data")
-        server.start()
-        try:
-            yield server
-            assert server.alive(), f"the broker died:\n{server.output()[-4000:]}"
-        finally:
-            if server.alive():
-                server.stop()
-            print_complaints(server.output())
+    with Server() as server:
+        yield server
+        assert server.alive(), f"the broker died:\n{server.log[-4000:]}"
+        if complaints := COMPLAINT.search(server.log):
+            sys.stderr.write(server.log[complaints.start() :][:8000])  # so that a failing test's report holds it
 
 
 def seen(target: Target, holds: Callable[[], bool], what: str = "", within_s: float = 15.0) -> None:
@@ -158,12 +95,6 @@ def seen(target: Target, holds: Callable[[], bool], what: str = "", within_s: fl
     while not holds():
         assert time.monotonic() < deadline, what or "still not so"
         time.sleep(0.05)
-
-
-def print_complaints(output: str) -> None:
-    """Shows what the broker said about crashes, so that a failing test's report holds it."""
-    if re.search(r"Traceback|AssertionError", output):
-        sys.stderr.write(output[-8000:])
 
 
 def resident_bytes(pid: int) -> int:

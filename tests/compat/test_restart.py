@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,17 +12,15 @@ from tests.compat.target import Elsewhere, Server, Target
 
 
 @pytest.fixture(scope="module")
-def own_target(target: Target, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+def own_target(target: Target) -> Iterator[Target]:
     """A broker of this file's own: restarting it disturbs no other test."""
     if isinstance(target, Elsewhere):
         if not target.can_restart():
             pytest.skip("TWINLOG_TEST_RESTART does not say how to restart this broker")
         yield target
         return
-    server = Server(Path(tmp_path_factory.mktemp("restart")) / "data")
-    server.start()
-    yield server
-    server.stop()
+    with Server() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -160,9 +160,7 @@ class Driver:
             result = wait(future)
         except lines.ClientError as error:
             if error.code in lines.PASSING_CODES:
-                self.admin = AdminClient(
-                    {"bootstrap.servers": self.bootstrap}
-                )  # the old one keeps the old leader epoch
+                self.admin = AdminClient({"bootstrap.servers": self.bootstrap})  # it keeps the old leader epoch
             raise
         return {"offset": result.offset, "timestamp": result.timestamp}
 

@@ -1,0 +1,1 @@
+"""Stories told to a running broker, fact by fact."""
