@@ -20,7 +20,7 @@ class Side(Protocol):
         """Listens; returns the address with the port that was really taken."""
 
     def close_door(self) -> None:
-        """Nobody new comes in, nothing new is read; what is under way goes on."""
+        """Nobody new comes in, nothing new is read; who has all answers is let go."""
 
     def close_connections(self) -> None:
         """What is ready is sent, then every connection closes."""
@@ -46,6 +46,7 @@ class KafkaSide:
     def close_door(self) -> None:
         if self._listener is not None:
             self._listener.close()
+        self._server.drain_all()
 
     def close_connections(self) -> None:
         self._server.close_all()

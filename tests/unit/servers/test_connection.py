@@ -351,6 +351,23 @@ def test_stopping_closes_every_connection_after_its_answers(node: Node) -> None:
     assert node.server.connection_count == 0
 
 
+def test_draining_answers_what_is_under_way_reads_nothing_new_and_closes(node: Node) -> None:
+    node.topic("t")
+    idle, writer = node.client(), node.client()
+    idle.ask(hello(), 3)
+    node.hold_syncs()
+    writer.send_request(produce("t", batch(b"a"), acks=-1), 9)
+    node.server.drain_all()
+    node.settle()
+    assert idle.closed and not writer.closed
+    writer.send_request(produce("t", batch(b"b"), acks=-1), 9)
+    node.sync()
+    ((_, answer),) = writer.answers()
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert writer.closed
+    assert node.server.connection_count == 0
+
+
 # -- InitProducerId
 
 

@@ -44,6 +44,7 @@ class KafkaConnection:
         self._held = False  # the next request has to wait
         self._muted_until_ms: int | None = None
         self._closing = False
+        self._draining = False  # closes once all is answered
         self._timer: Timer | None = None
         self._timer_at_ms = 0
         self._heard_bytes = 0
@@ -191,6 +192,8 @@ class KafkaConnection:
                 self._flush()
             if self._held:
                 self._go_on()
+        if self._draining and not slots:
+            self.close()
 
     def _take(self, parts: Parts) -> None:
         self._out.extend(parts)
@@ -217,6 +220,7 @@ class KafkaConnection:
         if (
             self._held
             and not self._closing
+            and not self._draining
             and self._muted_until_ms is None
             and self._stream.queued_bytes <= QUEUE_HIGH_BYTES
             and (not self._slots or self._may_follow(PRODUCE))
@@ -280,6 +284,14 @@ class KafkaConnection:
         return max(self._heard_at_ms + patience_ms, now_ms + patience_ms // 4)
 
     # -- the end -------------------------------------------------------------------------------------------------
+
+    def drain(self) -> None:
+        """Reads no further request; closes as soon as those under way are answered."""
+        self._draining = True
+        if self._slots:
+            self._hold()
+        else:
+            self.close()
 
     def close(self) -> None:
         """Sends what is ready, then closes."""

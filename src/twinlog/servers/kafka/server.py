@@ -60,6 +60,11 @@ class KafkaServer:
         if not self._by_address[address]:
             del self._by_address[address]
 
+    def drain_all(self) -> None:
+        """Every connection answers what is under way, and closes; nothing new is read."""
+        for connection in list(self._connections):
+            connection.drain()
+
     def close_all(self) -> None:
         """Every connection sends what is ready, and closes."""
         for connection in list(self._connections):
