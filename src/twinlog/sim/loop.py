@@ -24,7 +24,7 @@ from twinlog.sim.chance import SimChance
 T = TypeVar("T")
 
 TURN_US: Final = 1  # what one round of callbacks takes, so that time goes on even without timers
-TURNS_WITHOUT_PROGRESS_MAX: Final = 1_000_000  # rounds until the next timer; beyond, callbacks feed on themselves
+TURNS_MAX: Final = 1_000_000  # rounds without a timer; beyond, callbacks feed on themselves
 
 OWNER: ContextVar[Owner | None] = ContextVar("sim_owner", default=None)
 
@@ -100,6 +100,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._shuffle = shuffle
         self.now_us = 0
         self.callbacks_run = 0
+        self.turns_max = TURNS_MAX
         self.on_error: Callable[[BaseException], None] = self._remember
         self._ready: list[SimHandle] = []
         self._timers: list[tuple[int, int, SimHandle]] = []
@@ -139,7 +140,7 @@ class SimLoop(asyncio.AbstractEventLoop):
                     raise self._errors.pop(0)
                 if self._ready:
                     turns += 1
-                    assert turns < TURNS_WITHOUT_PROGRESS_MAX, f"callbacks go round in circles: {self._ready[:3]}"
+                    assert turns < self.turns_max, f"callbacks go round in circles: {self._ready[:3]}"
                     self._run_turn()
                 elif self._timers and (deadline_us is None or self._timers[0][0] <= deadline_us):
                     turns = 0

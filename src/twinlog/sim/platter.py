@@ -73,7 +73,7 @@ class Inode:
                 apply(self.durable, operation)
             elif isinstance(operation, Write) and fate == "torn":
                 _apply_torn(self.durable, operation, chance)
-            elif isinstance(operation, Write) and style == "scatter" and chance.one_in(4):
+            elif isinstance(operation, Write) and style == "scatter" and chance.one_in(2):
                 _grow(self.durable, operation.position + len(operation.data))
         self.pending.clear()
         self.content[:] = self.durable
