@@ -67,6 +67,7 @@ class FakeContext:
     principal = "User:somebody"
     peer = ("127.0.0.1", 50_000)
     listener = "PLAINTEXT"
+    came_to = "10.0.0.1"
 
     def __init__(self, api_key: int, version: int) -> None:
         self.api_key = api_key

@@ -32,6 +32,7 @@ from twinlog.storage.store import LogStore
 
 DRAIN_MS: Final = 5000
 LOOK_AGAIN_MS: Final = 5
+EVERYWHERE: Final = ("0.0.0.0", "::")
 METADATA_NAME: Final = "metadata"
 
 
@@ -109,12 +110,15 @@ class Node:
             raise outcome
 
     def _endpoints(self) -> list[Endpoint]:
-        """Where Kafka clients are told to come back to."""
+        """Where Kafka clients are told to come back to. All addresses of a machine are no address to come back to:
+        then no host is named, and each client is told the one it came to."""
         listen = self.settings.kafka_listen
         told = parse_address(listen.advertised) if listen.advertised else self.addresses["kafka"]
         if told is None:
             told = next(plan.address(self) for plan in self._plans if plan.name == "kafka")
-        return [Endpoint("PLAINTEXT", told.host, told.port, "PLAINTEXT")] if told else []
+        if told is None:
+            return []
+        return [Endpoint("PLAINTEXT", "" if told.host in EVERYWHERE else told.host, told.port, "PLAINTEXT")]
 
     def _recovering(self, done: int, total: int) -> None:
         if done == total or done % 1000 == 0:

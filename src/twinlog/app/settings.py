@@ -47,7 +47,7 @@ class KafkaListenSettings:
     advertised: str = setting(
         "",
         form=ADDRESS_OR_NOTHING,
-        doc="The address that clients are told to come back to. When none is given: the one above.",
+        doc="The address that clients are told to come back to. When none is given: the one they came to.",
     )
     configs: tuple[str, ...] = setting(
         (),

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from twinlog.base.address import Address
+from twinlog.cli.door import SocketDoor
+from twinlog.client import Client
 from twinlog.testing import Broker, BrokerFailed
 
 
@@ -65,6 +68,21 @@ def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
             Broker(tmp_path / "data", settings={"kafka.listen": address}).start()
     assert address in str(caught.value)
     assert "Traceback" not in str(caught.value)
+
+
+def test_a_node_on_all_addresses_tells_each_client_the_one_it_came_to(tmp_path: Path) -> None:
+    with Broker(tmp_path / "data", settings={"kafka.listen": "0.0.0.0:0"}) as broker:
+        port = broker.kafka.split(":")[1]
+        for host in ("127.0.0.1", "127.0.0.2"):
+            with Client([Address(host, int(port))], SocketDoor()) as client:
+                assert client.refresh([]).brokers == {1: Address(host, int(port))}
+
+
+def test_what_is_advertised_is_told(tmp_path: Path) -> None:
+    with Broker(tmp_path / "data", settings={"kafka.advertised": "broker.example:19092"}) as broker:
+        host, port = broker.kafka.split(":")
+        with Client([Address(host, int(port))], SocketDoor()) as client:
+            assert client.refresh([]).brokers == {1: Address("broker.example", 19092)}
 
 
 def test_closed_kafka_is_closed(tmp_path: Path) -> None:

@@ -48,12 +48,15 @@ class BrokerInfo:
     endpoints: tuple[Endpoint, ...]
     rack: str | None
 
-    def endpoint(self, listener: str) -> Endpoint | None:
-        """Where clients of ``listener`` find this node; the first door when it has no such listener."""
-        for each in self.endpoints:
-            if each.listener == listener:
-                return each
-        return self.endpoints[0] if self.endpoints else None
+    def endpoint(self, listener: str, came_to: str = "") -> Endpoint | None:
+        """Where clients of ``listener`` find this node; the first door when it has no such listener.
+
+        A door without a host stands open on every address of its machine: a client finds it where it ``came_to``.
+        """
+        if not self.endpoints:
+            return None
+        found = next((each for each in self.endpoints if each.listener == listener), self.endpoints[0])
+        return found if found.host else msgspec.structs.replace(found, host=came_to)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class KafkaConnection:
         self._heard_at_ms = 0
         self._requests = 0
         self.peer = ("", 0)
+        self.local = ("", 0)
         self.principal = "User:ANONYMOUS"
         self.listener = server.listener
         self.now_ms = 0
@@ -60,6 +61,7 @@ class KafkaConnection:
     def on_open(self, stream: Stream) -> None:
         self._stream = stream
         self.peer = stream.peer
+        self.local = stream.local
         self._heard_at_ms = self._server.monotonic_ms()
         if self._server.admit(self):
             self._arm(self._heard_at_ms + self._settings.first_request_max_ms)

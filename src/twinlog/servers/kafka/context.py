@@ -65,6 +65,11 @@ class RequestContext:
         return self.connection.listener
 
     @property
+    def came_to(self) -> str:
+        """The address of ours that the client reached."""
+        return self.connection.local[0]
+
+    @property
     def now_ms(self) -> int:
         """The wall clock when the bytes came."""
         return self.connection.now_ms

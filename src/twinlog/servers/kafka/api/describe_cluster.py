@@ -30,7 +30,7 @@ def handle(broker: AdminBroker, request: DescribeClusterRequest, context: Contex
     image = broker.image
     response = DescribeClusterResponse(cluster_id=image.cluster_id, controller_id=broker.node_id)
     for node_id, info in sorted(image.brokers.items()):
-        endpoint = info.endpoint(context.listener)
+        endpoint = info.endpoint(context.listener, context.came_to)
         if endpoint is not None:
             response.brokers.append(
                 DescribeClusterBroker(broker_id=node_id, host=endpoint.host, port=endpoint.port, rack=info.rack)

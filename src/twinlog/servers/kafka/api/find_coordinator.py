@@ -46,7 +46,7 @@ def _find(broker: Broker, key_type: int, key: str, context: RequestContext) -> C
             key=key, node_id=-1, host="", port=-1, error_code=refused.code, error_message=str(refused) or None
         )
     info = broker.image.brokers.get(node_id)
-    endpoint = info.endpoint(context.listener) if info is not None else None
+    endpoint = info.endpoint(context.listener, context.came_to) if info is not None else None
     if endpoint is None:
         code = ErrorCode.COORDINATOR_NOT_AVAILABLE
         return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=code, error_message=code.message)

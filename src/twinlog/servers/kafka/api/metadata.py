@@ -112,7 +112,7 @@ class _Answer:
 
     def _brokers(self) -> Iterator[MetadataResponseBroker]:
         for node_id, info in sorted(self.broker.image.brokers.items()):
-            endpoint = info.endpoint(self.context.listener)
+            endpoint = info.endpoint(self.context.listener, self.context.came_to)
             if endpoint is not None:
                 yield MetadataResponseBroker(node_id=node_id, host=endpoint.host, port=endpoint.port, rack=info.rack)
 
