@@ -112,9 +112,47 @@ def codec_cases() -> Iterator[Case]:
         yield "compress", settings, len(plain), deflate
 
 
+def amqp_frame(kind: int, content: bytes) -> bytes:
+    return struct.pack(">BHI", kind, 1, len(content)) + content + b"\xce"
+
+
+def publish(key: bytes, body: bytes) -> bytes:
+    """basic.publish to the default exchange, persistent, with the properties PerfTest sets."""
+    method = struct.pack(">HHHBB", 60, 40, 0, 0, len(key)) + key + b"\0"
+    header = struct.pack(">HHQHB", 60, 0, len(body), 0x1000, 2)
+    return amqp_frame(1, method) + amqp_frame(2, header) + amqp_frame(3, body)
+
+
+def amqp_cases() -> Iterator[Case]:
+    for body_size in (100, 10_000):
+        body = text_like(body_size, 3)
+        for messages, run_length in ((1, 1), (10, 10), (100, 100), (500, 500), (100, 1)):
+            if body_size > 100 and messages > 10:
+                continue
+            stream = bytearray(b"".join(publish(b"queue-%d" % (at // run_length % 2), body) for at in range(messages)))
+            parser = _kernel.AmqpParser(frame_max=131_072)
+            settings: dict[str, object] = {"messages": messages, "run_length": run_length, "body_bytes": body_size}
+
+            def parse(parser: _kernel.AmqpParser = parser, stream: bytearray = stream) -> object:
+                return parser.parse(stream, 0, len(stream))
+
+            yield "amqp_parse", settings, len(stream), parse
+            if run_length < messages:
+                continue
+            blob = parser.parse(stream, 0, len(stream))[1][0][6]
+
+            def encode(blob: bytes = blob, messages: int = messages) -> object:
+                return _kernel.encode_run(blob, 0, messages, 1, "consumer-tag", 1, False, 131_072)
+
+            yield "amqp_encode_run", settings, len(stream), encode
+    acks = b"".join(amqp_frame(1, struct.pack(">HHQB", 60, 80, tag, 0)) for tag in range(1, 101))
+    parser = _kernel.AmqpParser()
+    yield "amqp_parse_acks", {"messages": 100}, len(acks), lambda: parser.parse(acks, 0, len(acks))
+
+
 def main(wanted: str) -> None:
     machine = {"machine": platform.machine(), "python": platform.python_version(), "system": platform.system()}
-    for cases in (kafka_cases, codec_cases):
+    for cases in (kafka_cases, codec_cases, amqp_cases):
         for name, settings, size_bytes, run in cases():
             if wanted not in name:
                 continue

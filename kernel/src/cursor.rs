@@ -83,6 +83,17 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline(always)]
+    pub fn array<const WIDTH: usize>(&mut self) -> Checked<[u8; WIDTH]> {
+        match self.rest_bytes().first_chunk::<WIDTH>() {
+            Some(chunk) => {
+                self.position += WIDTH;
+                Ok(*chunk)
+            }
+            None => Err(Malformed("ends inside a field")),
+        }
+    }
+
+    #[inline(always)]
     pub fn skip(&mut self, size: usize) -> Checked<()> {
         self.take(size).map(|_| ())
     }

@@ -3,6 +3,7 @@
 //! Everything outside `python` and `schema` is plain functions over byte slices, so that tests and fuzz targets need no
 //! interpreter. Nothing here panics on bytes from outside, and nothing is allocated for a length that they declare.
 
+pub mod amqp;
 pub mod batch;
 pub mod batch_build;
 pub mod check;

@@ -3,6 +3,7 @@
 
 mod probes;
 
+use twinlog_kernel::amqp::run::RunWriter;
 use twinlog_kernel::batch_build::{BatchBuilder, BatchFields};
 use twinlog_kernel::{compress, frames};
 
@@ -151,4 +152,43 @@ fn inflating_survives_any_bytes() {
     let mut seeds: Vec<_> = (1..5).map(|codec| compress::deflate(codec, &plain).unwrap()).collect();
     seeds.push(snap::raw::Encoder::new().compress_vec(&plain).unwrap());
     storm(8, 60_000, &seeds, probes::inflate);
+}
+
+fn amqp_stream() -> Vec<u8> {
+    let publish = b"\x01\0\x01\0\0\0\x0b\0\x3c\0\x28\0\0\x01e\x01k\0\xce";
+    let header = b"\x02\0\x01\0\0\0\x0f\0\x3c\0\0\0\0\0\0\0\0\0\x04\x10\0\x02\xce";
+    let body = b"\x03\0\x01\0\0\0\x04body\xce";
+    let table = b"\x02\0\x01\0\0\0\x1f\0\x3c\0\0\0\0\0\0\0\0\0\x08\x28\0\0\0\0\x0c\x01aF\0\0\0\x04\x02CCV\x05\xce";
+    let half = b"\x03\0\x01\0\0\0\x04half\xce";
+    let ack = b"\x01\0\x01\0\0\0\x0d\0\x3c\0\x50\0\0\0\0\0\0\0\x01\0\xce";
+    let open = b"\x01\0\x02\0\0\0\x05\0\x14\0\x0a\0\xce";
+    let heartbeat = b"\x08\0\0\0\0\0\0\xce";
+    let parts: [&[u8]; 14] =
+        [publish, header, body, publish, header, body, ack, open, publish, table, half, heartbeat, half, ack];
+    parts.concat()
+}
+
+#[test]
+fn amqp_streams_survive_any_bytes_and_any_pieces() {
+    let stream = amqp_stream();
+    let publishes = stream[..2 * 55].to_vec();
+    storm(9, 200_000, &[stream, publishes], probes::amqp_parse);
+}
+
+#[test]
+fn amqp_properties_survive_any_bytes() {
+    let mut all = b"\xff\xfc\x01a\x01b\0\0\0\x12\x01aF\0\0\0\x04\x02CCV\x01bA\0\0\0\x01V".to_vec();
+    all.extend_from_slice(b"\x02\x07\x01c\x01r\x0260\x01m\0\0\0\0\0\0\0\x01\x01t\x01u\x01i\x01c");
+    storm(10, 300_000, &[all, vec![0, 0]], probes::amqp_properties);
+}
+
+#[test]
+fn amqp_deliveries_survive_any_run() {
+    let mut out = Vec::new();
+    let mut writer = RunWriter::begin(&mut out, b"exchange", b"key", 0);
+    for body in [&b"one"[..], b"", &[7; 5000]] {
+        writer.push(&mut out, &[0, 0], body);
+    }
+    writer.finish(&mut out);
+    storm(11, 100_000, &[out], probes::amqp_deliver);
 }

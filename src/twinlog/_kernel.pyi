@@ -6,7 +6,7 @@ range outside the buffer raises ``ValueError``. Nothing is allocated for a lengt
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from typing_extensions import Buffer
 
@@ -124,3 +124,84 @@ class Schema:
     def encode(self, message: Any, head: bytes | None = None) -> bytes: ...
     def encode_parts(self, message: Any, head: bytes) -> list[Any]:
         """The frame as bytes and, between them, the records' own objects."""
+
+# -- AMQP 0-9-1
+
+AMQP_RUN: Final[int]
+AMQP_ACK: Final[int]
+AMQP_ACK_MULTIPLE: Final[int]
+AMQP_METHOD: Final[int]
+AMQP_HEARTBEAT: Final[int]
+AMQP_ERROR: Final[int]
+
+RUN_MANDATORY: Final[int]
+RUN_IMMEDIATE: Final[int]
+RUN_PERSISTENT: Final[int]
+RUN_HEADERS: Final[int]
+RUN_COPIES: Final[int]
+
+# (priority, 0 for none; expiration; user id; reply-to if it begins with amq.rabbitmq.reply-to), None if none is set
+Concerns: TypeAlias = tuple[int, str | None, str | None, str | None]
+
+class AmqpParser:
+    """What one client sends, as events; behind the protocol header. Keeps only contents of which a part is missing.
+
+    ``frame_max`` is what was agreed on, 8192 before (payloads up to that size are let through, as RabbitMQ does).
+    A body beyond ``body_size_max`` is read to its end and then refused. Unfinished contents of all channels together
+    may take ``partial_bytes_max``, four times that unless set.
+    """
+
+    frame_max: int
+    body_size_max: int
+    partial_bytes_max: int
+    @property
+    def partial_bytes(self) -> int: ...
+    def __init__(self, *, frame_max: int = 8192, body_size_max: int = 16_777_216) -> None: ...
+    def close(self) -> None:
+        """The connection is being closed: from now on only methods on channel 0, and heartbeats, make events."""
+
+    def parse(self, buf: Buffer, start: int, end: int) -> tuple[int, list[tuple[Any, ...]]]:
+        """(start of the first incomplete frame, events). The order of what the client sent is kept.
+
+        (AMQP_RUN, channel, exchange, key, flags, count, blob, concerns)
+            consecutive publishes on one channel, alike in exchange, key, ``RUN_*`` flags and ``Concerns``; ``blob`` is
+            the stored form of the run. ``RUN_PERSISTENT``: delivery mode 2. ``RUN_HEADERS``: all of them have a header
+            table with something in it, and only ``split_run`` shows what. ``RUN_COPIES``: that table has ``CC`` or
+            ``BCC``; such a message is always a run of its own. Other properties pass unseen and unchanged.
+        (AMQP_ACK, channel, low, high)             acks of single deliveries without a gap
+        (AMQP_ACK_MULTIPLE, channel, tag)
+        (AMQP_METHOD, channel, class, method, arguments)   every other method; the caller decides whether it exists
+        (AMQP_HEARTBEAT,)
+        (AMQP_ERROR, channel, code, text, class, method)
+            406 is the channel's: a message was too large, and has passed. Any other code ends the connection: the
+            parser then behaves as after ``close``; after 501 for the frame itself, nothing more is understood at all.
+        """
+
+def encode_run(
+    blob: Buffer,
+    position: int,
+    count: int,
+    channel: int,
+    consumer_tag: str,
+    tag_first: int,
+    redelivered: bool,
+    frame_max: int,
+) -> tuple[bytes, int]:
+    """Up to ``count`` messages from ``position`` (0: the first) as basic.deliver, and the position behind them."""
+
+def encode_content(channel: int, method: Buffer, properties: Buffer, body: Buffer, frame_max: int) -> bytes:
+    """A method (class, method, arguments) with a content: for returns, gets and messages changed on their way.
+    ``properties`` begin with their flags, as ``split_run`` gives them."""
+
+def build_run(exchange: str, key: str, flags: int, messages: Sequence[tuple[Buffer, Buffer]]) -> bytes:
+    """A run of (properties, body); the caller answers for their likeness and for the flags."""
+
+def run_info(blob: Buffer) -> tuple[str, str, int, int, int, Concerns | None]:
+    """(exchange, key, flags, count, position of the first message, concerns). Does not check the checksum."""
+
+def split_run(blob: Buffer, position: int, count: int) -> list[tuple[int, bytes, bytes]]:
+    """Up to ``count`` messages from ``position`` (0: the first): (position, properties with their flags, body)."""
+
+def scan_log(buf: Buffer, start: int, end: int) -> tuple[list[tuple[int, int, int]], int, str]:
+    """As ``frame_scan``, but (offset, size) are those of whole frames, and a third number is the count of messages if
+    the frame is a run, else 0."""

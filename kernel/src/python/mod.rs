@@ -1,5 +1,6 @@
 //! The thin shells around the plain functions: they take Python's buffers in and hand Python's objects out.
 
+pub mod amqp;
 pub mod batch;
 pub mod buffer;
 pub mod frames;
@@ -30,5 +31,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(module)?;
     frames::register(module)?;
     batch::register(module)?;
-    requests::register(module)
+    requests::register(module)?;
+    amqp::register(module)
 }

@@ -1,5 +1,6 @@
 //! What must hold for any bytes at all, one function a parser. The smoke test and the fuzz targets both run these.
 
+use twinlog_kernel::amqp::{content, deliver, events, parser, run};
 use twinlog_kernel::{batch, check, compress, cursor::Cursor, frames, produce, records, split};
 
 pub const INFLATED_MAX: usize = 1 << 20;
@@ -129,4 +130,71 @@ pub fn inflate(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// Everything that counts in what a parser said, with runs taken apart: how they were put together may depend on the
+/// pieces in which the bytes came.
+fn amqp_outcome(bytes: &[u8], piece_size: usize) -> Vec<String> {
+    let mut parser = parser::Parser::new(4096, 10_000);
+    parser.partial_bytes_max = 30_000;
+    let (mut start, mut said, mut runs) = (0, Vec::new(), Vec::new());
+    for end in (0..bytes.len()).step_by(piece_size).chain([bytes.len()]) {
+        runs.clear();
+        let (consumed, events) = parser.parse(bytes, start.min(end), end, &mut runs).unwrap();
+        assert!(consumed >= start.min(end) && consumed <= end);
+        start = consumed;
+        for event in &events {
+            match event {
+                events::Event::Run(event) => amqp_run(&runs[event.place.clone()], event, &mut said),
+                events::Event::Ack { channel, low, high } => {
+                    assert!(low <= high && high - low < 1 << 20);
+                    said.extend((*low..=*high).map(|tag| format!("ack {channel} {tag}")));
+                }
+                other => said.push(format!("{other:?}")),
+            }
+        }
+        assert!(parser.partial_bytes() <= parser.partial_bytes_max);
+    }
+    said
+}
+
+fn amqp_run(blob: &[u8], event: &events::RunEvent, said: &mut Vec<String>) {
+    let run = run::Run::open(blob).unwrap();
+    assert_eq!((run.count, run.flags), (event.count, event.concerns.flags));
+    assert_eq!(frames::scan_frames(blob).valid_end, blob.len());
+    let mut messages = run.messages(0).unwrap();
+    while let Some(message) = messages.next_message().unwrap() {
+        let concerns = content::read_properties(message.properties).unwrap();
+        assert_eq!(
+            (concerns.priority, concerns.expiration),
+            (event.concerns.priority, event.concerns.expiration.as_deref())
+        );
+        said.push(
+            format!("{} {} {} {message:?}", event.channel, run.exchange, run.key)
+                .replace(&format!("position: {}", message.position), ""),
+        );
+    }
+    amqp_deliver(blob);
+}
+
+pub fn amqp_parse(bytes: &[u8]) {
+    let whole = amqp_outcome(bytes, bytes.len().max(1));
+    let pieces = amqp_outcome(bytes, 1 + bytes.len() % 13);
+    assert_eq!(whole, pieces);
+}
+
+pub fn amqp_properties(bytes: &[u8]) {
+    let _ = content::read_properties(bytes);
+}
+
+pub fn amqp_deliver(bytes: &[u8]) {
+    let to =
+        deliver::Delivery { channel: 1, consumer_tag: b"tag", tag_first: 1, is_redelivered: false, frame_max: 4096 };
+    if let Ok((_, position)) = deliver::encode_run(bytes, 0, usize::MAX, &to) {
+        assert_eq!(position, bytes.len());
+    }
+    for position in [1, bytes.len() / 2, bytes.len()] {
+        let _ = deliver::encode_run(bytes, position, 2, &to);
+    }
+    assert!(run::count_in(bytes) == 0 || !bytes.is_empty());
 }

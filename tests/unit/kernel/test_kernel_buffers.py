@@ -75,6 +75,10 @@ def test_malformed_is_a_value_error_with_the_name_of_the_stub() -> None:
 def test_the_stub_names_what_the_kernel_has() -> None:
     stub = ast.parse((Path(twinlog.__file__).parent / "_kernel.pyi").read_text())
     declared = {node.name for node in stub.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    constants = [
+        node for node in stub.body if isinstance(node, ast.AnnAssign) and "Final" in ast.unparse(node.annotation)
+    ]
+    declared |= {ast.unparse(node.target) for node in constants}
     present = {name for name in dir(_kernel) if not name.startswith("_")}
     assert declared == present
 
