@@ -12,7 +12,7 @@ import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import KafkaError, OffsetOutOfRangeError, for_code
+from aiokafka.errors import KafkaConnectionError, KafkaError, OffsetOutOfRangeError, for_code
 
 from tests.compat.drivers import lines
 
@@ -72,6 +72,20 @@ class Driver:
             self.producers[key] = client
         return self.producers[key]
 
+    async def consumer(self, **settings: Any) -> AIOKafkaConsumer:
+        """Started; where a broker is just restarting, as soon as it is back: the library gives up at once."""
+        deadline = time.monotonic() + lines.CALL_TIMEOUT_S
+        while True:
+            consumer = AIOKafkaConsumer(bootstrap_servers=self.bootstrap, enable_auto_commit=False, **settings)
+            try:
+                await consumer.start()
+                return consumer
+            except KafkaConnectionError:
+                await consumer.stop()
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(0.1)
+
     def produce(
         self,
         topic: str,
@@ -104,16 +118,13 @@ class Driver:
         self, topic: str, partition: int, offset: int, count: int, timeout_s: float = 15.0, committed: bool = True
     ) -> list[dict[str, Any]]:
         async def work() -> list[dict[str, Any]]:
-            consumer = AIOKafkaConsumer(
-                bootstrap_servers=self.bootstrap,
+            consumer = await self.consumer(
                 auto_offset_reset="none",
-                enable_auto_commit=False,
                 isolation_level="read_committed" if committed else "read_uncommitted",
                 check_crcs=True,
             )
             place = TopicPartition(topic, partition)
             found: list[dict[str, Any]] = []
-            await consumer.start()
             try:
                 consumer.assign([place])
                 consumer.seek(place, offset)
@@ -142,9 +153,8 @@ class Driver:
             raise lines.Unsupported("no call for the newest timestamp's offset")
 
         async def work() -> dict[str, int]:
-            consumer = AIOKafkaConsumer(bootstrap_servers=self.bootstrap, enable_auto_commit=False)
+            consumer = await self.consumer()
             place = TopicPartition(topic, partition)
-            await consumer.start()
             try:
                 consumer.assign([place])
                 if at == "earliest":

@@ -18,7 +18,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const largestRequestBytes = 64 << 20
+const (
+	largestRequestBytes = 64 << 20
+	metadataAge         = 10 * time.Millisecond // the least that the library allows
+)
 
 var callTimeout = 20 * time.Second
 
@@ -225,8 +228,14 @@ func (d *driver) offsetAt(ctx context.Context, c *command) (any, error) {
 	return map[string]int64{"offset": o.Offset, "timestamp": o.Timestamp}, o.Err
 }
 
+// listTopics asks the broker: what the library keeps for metadataAge is older than that when we ask.
+func (d *driver) listTopics(ctx context.Context, topics ...string) (kadm.TopicDetails, error) {
+	time.Sleep(metadataAge + time.Millisecond)
+	return d.admin.ListTopics(ctx, topics...)
+}
+
 func (d *driver) describeTopic(ctx context.Context, topic string) (kadm.TopicDetail, error) {
-	topics, err := d.admin.ListTopics(ctx, topic)
+	topics, err := d.listTopics(ctx, topic)
 	if err != nil {
 		return kadm.TopicDetail{}, err
 	}
@@ -303,7 +312,7 @@ func (d *driver) run(ctx context.Context, c *command) (any, error) {
 		deleted, _ := answers.Lookup(c.Topic, *c.Partition)
 		return deleted.LowWatermark, deleted.Err
 	case "list_topics":
-		topics, err := d.admin.ListTopics(ctx)
+		topics, err := d.listTopics(ctx)
 		names := topics.Names()
 		sort.Strings(names)
 		return names, err
@@ -348,7 +357,7 @@ func version() string {
 }
 
 func main() {
-	client, err := kgo.NewClient(kgo.SeedBrokers(os.Args[1]), kgo.MetadataMinAge(100*time.Millisecond))
+	client, err := kgo.NewClient(kgo.SeedBrokers(os.Args[1]), kgo.MetadataMinAge(metadataAge))
 	if err != nil {
 		panic(err)
 	}
