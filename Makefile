@@ -10,6 +10,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 KERNEL := src/twinlog/_kernel.abi3.so
 KERNEL_SOURCES := kernel/Cargo.toml $(shell find kernel/src -name '*.rs')
+FUZZ_TARGETS := $(basename $(notdir $(wildcard kernel/fuzz/fuzz_targets/*.rs)))
 CARGO := PYO3_PYTHON=$(CURDIR)/$(PYTHON) cargo
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 
@@ -63,7 +64,10 @@ powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root
 	CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/faults -m slow -k powercut --timeout 0 $(ARGS)
 
 fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs cargo-fuzz)
-	kernel/fuzz/run.sh $(FUZZ_SECONDS)
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
+	  echo 'Fuzzing needs: rustup toolchain install nightly && cargo install cargo-fuzz'; exit 1; }
+	@cd kernel && for target in $(FUZZ_TARGETS); do \
+	  echo "fuzzing $$target"; cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done
 
 docs: setup-run ## Write the generated pages of docs/
 	$(PYTHON) -m twinlog.app.reference docs
