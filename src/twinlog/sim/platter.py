@@ -67,16 +67,49 @@ class Inode:
                 apply(self.content, operation)
 
     def cut_power(self, chance: SimChance, style: CutStyle, serial_cut: int) -> None:
-        for operation in self.pending:
-            fate = _fate(operation.serial, chance, style, serial_cut)
-            if fate == "kept":
-                apply(self.durable, operation)
-            elif isinstance(operation, Write) and fate == "torn":
-                _apply_torn(self.durable, operation, chance)
-            elif isinstance(operation, Write) and style == "scatter" and chance.one_in(2):
-                _grow(self.durable, operation.position + len(operation.data))
+        if style == "scatter":
+            self._scatter(chance)
+        else:
+            for operation in self.pending:
+                fate = _fate(operation.serial, chance, style, serial_cut)
+                if fate == "kept":
+                    apply(self.durable, operation)
+                elif isinstance(operation, Write) and fate == "torn":
+                    _apply_torn(self.durable, operation, chance)
         self.pending.clear()
         self.content[:] = self.durable
+
+    def _scatter(self, chance: SimChance) -> None:
+        """Each sector is as it was at some moment since the last sync, whatever the others are, and so is the length.
+        Within a sector nothing overtakes: a disk writes it whole, as it was in memory then."""
+        moments = [0, *(operation.serial for operation in self.pending)]
+        touched = {
+            sector
+            for operation in self.pending
+            if isinstance(operation, Write) and operation.data
+            for sector in range(
+                operation.position // SECTOR_BYTES,
+                (operation.position + len(operation.data) - 1) // SECTOR_BYTES + 1,
+            )
+        }
+        length = self._at(chance.pick(moments))
+        if chance.one_in(4):
+            moments = [0]  # only the length got through
+        sectors = [(sector * SECTOR_BYTES, self._at(chance.pick(moments))) for sector in sorted(touched)]
+        self.durable = length
+        for start, content in sectors:
+            share = content[start : start + SECTOR_BYTES]
+            end = min(start + SECTOR_BYTES, len(length))
+            if start < end:
+                length[start:end] = share[: end - start].ljust(end - start, b"\0")
+
+    def _at(self, serial_last: int) -> bytearray:
+        """The content as of that operation."""
+        content = bytearray(self.durable)
+        for operation in self.pending:
+            if operation.serial <= serial_last:
+                apply(content, operation)
+        return content
 
 
 class Link(NamedTuple):

@@ -129,6 +129,7 @@ class DataDirectory:
         """Opens all logs; after a crash that means reading their tails."""
         self.incarnation_before = take_clean(self.disk, self.path)
         marks = self.marks.read()
+        self.disk.sync_directory_now(self.path)  # what we read must not be gone after the next crash
         if not marks.whole:
             self._log.error("marks are damaged: what cannot be proven is refused", directory=self.path)
         keys = self._found_keys(marks)

@@ -85,21 +85,19 @@ class EpochHistory:
         return bytes(frame_build([PAIR.pack(epoch, offset)]))
 
     @classmethod
-    def decode(cls, data: bytes) -> EpochHistory | None:
-        """None when the file is not whole and in order."""
+    def decode(cls, data: bytes) -> tuple[EpochHistory, bool]:
+        """The pairs up to the first that is not whole or not in order; and whether that was all."""
         frames, _, reason = frame_scan(data, 0, len(data))
-        if not frames or reason:
-            return None
         payloads = [bytes(data[at : at + size]) for at, size in frames]
         history = cls()
-        if payloads[0] != HEAD:
-            return None
+        if not payloads or payloads[0] != HEAD:
+            return history, False
         for payload in payloads[1:]:
             if len(payload) != PAIR.size:
-                return None
+                return history, False
             epoch, start = PAIR.unpack(payload)
             if epoch <= history.latest or (history.starts and start <= history.starts[-1]):
-                return None
+                return history, False
             history.epochs.append(epoch)
             history.starts.append(start)
-        return history
+        return history, not reason

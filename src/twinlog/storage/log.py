@@ -24,11 +24,11 @@ from twinlog.base.units import MIB
 from twinlog.host import File
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
-from twinlog.storage.files import write_cache, write_whole
+from twinlog.storage.files import write_whole
 from twinlog.storage.marks import CLEAN, LogKey, Mark
 from twinlog.storage.ports import LogHome
 from twinlog.storage.producers import Duplicate, ProducerStates
-from twinlog.storage.recovery import Recovery, note_marker
+from twinlog.storage.recovery import Recovery, delete_segment, note_marker
 from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment
 from twinlog.storage.segments import Segments
 from twinlog.storage.settings import LogSettings
@@ -208,6 +208,9 @@ class PartitionLog:
                 file.append((part,))
         except DiskFull:
             self._home.on_full()
+            if self._active is not None and self._active.file is not None:
+                # What was written of the batch was cut off again. That has to be durable before later segments are.
+                self._note_unsynced(self._active, soon=False)
             raise
         except HostFault as fault:
             self._home.fail(fault)
@@ -219,16 +222,19 @@ class PartitionLog:
         segment.note(base_offset, position, size, offset_end, max_timestamp, self._settings.index_interval_bytes)
         segment.touched = True
         self.size_bytes += size
-        if not segment.unsynced:
-            segment.unsynced = True
-            self._unsynced.append(segment)
         if producer_id >= 0:
             if attributes & CONTROL:
                 note_marker(self._producers, segment, batch, bytes(buffer[off : off + size]), now_ms)
             else:
                 self._producers.note(batch, base_offset, max_timestamp, now_ms)
-        self._home.flusher.dirty(self, soon)
+        self._note_unsynced(segment, soon)
         return base_offset
+
+    def _note_unsynced(self, segment: Segment, soon: bool) -> None:
+        if not segment.unsynced:
+            segment.unsynced = True
+            self._unsynced.append(segment)
+        self._home.flusher.dirty(self, soon)
 
     def check_producer(self, batch: Batch) -> Duplicate | None:
         """What an idempotent producer's batch is to this log: the next one (None), a duplicate, or refused."""
@@ -277,10 +283,14 @@ class PartitionLog:
         self._home.quietly(sealed.save_index, self._home.disk)
         self._home.quietly(self._save_snapshot)
         self._producers.expire(now_ms, self._home.settings.producer_id_expiration_ms)
+        self._home.flusher.dirty(self, False)  # the new name, even if nothing is written to it
 
     def _save_snapshot(self) -> None:
-        path = f"{self.path}/{self.offset_end:020d}.producers"
-        write_cache(self._home.disk, path, self._producers.encode(self.offset_end))
+        # Synced with the next round: once the mark is behind it, older snapshots go.
+        file = self._home.disk.open(f"{self.path}/{self.offset_end:020d}.producers", create=True)
+        self._files.append(file)
+        file.truncate(0)
+        file.append((self._producers.encode(self.offset_end),))
         if not self._snapshots or self._snapshots[-1] != self.offset_end:
             self._snapshots.append(self.offset_end)
 
@@ -345,11 +355,10 @@ class PartitionLog:
             files.append(segment.file)
             segment.unsynced = False
         self._unsynced.clear()
-        if self._files:
-            files += self._files
-            for file in self._files:
-                self._home.soon(file.close)
-            self._files = []
+        for file in self._files:
+            files.append(file)
+            self._home.soon(file.close)
+        self._files = []
         if self._directories:
             directories += self._directories
             self._directories = []
@@ -386,7 +395,7 @@ class PartitionLog:
 
     def marked(self, mark: Mark) -> None:
         """The mark is durable: segments below its start may go, and snapshots that no recovery will need."""
-        if self._mark_kept is not None:
+        if self._mark_kept is not None or self._closed_clean:
             return
         self._start_marked = mark.offset_start
         self._drop_segments(mark.offset_start)
@@ -487,29 +496,29 @@ class PartitionLog:
         self._ready()
         if offset >= self.offset_end:
             return self.offset_end
-        slot = self._segments.slot(offset)
-        segment = self._segments.all[slot]
+        segment = self._segments.all[self._segments.slot(offset)]
         position, end = self._segments.locate(segment, max(offset, segment.offset_base))
         # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
         self._pending = None
-        self.offset_start = min(self.offset_start, end)
+        offset_start = self.offset_start = min(self.offset_start, end)
         if end < self.offset_synced:
             self.offset_synced = end
             self._synced_at = (segment.offset_base, position)
         self._home.marks.write_now([self])
-        self._cut_files(slot, position)
+        self._cut_files(segment, position)
         self._reload(self.mark())
+        self.offset_start = offset_start  # it may be ahead of the mark
+        self.epochs.delete_to(offset_start)
         return self.offset_end
 
-    def _cut_files(self, slot: int, position: int) -> None:
+    def _cut_files(self, segment: Segment, position: int) -> None:
         disk, pool = self._home.disk, self._home.pool
-        for segment in reversed(self._segments.all[slot + 1 :]):
-            segment.unsynced = False
-            pool.close(segment)
-            disk.delete(segment.path)
-            if disk.exists(segment.index_path):
-                disk.delete(segment.index_path)
-        segment = self._segments.all[slot]
+        for late in reversed(self._segments.all):
+            if late is segment:
+                break
+            late.unsynced = False
+            pool.close(late)
+            delete_segment(disk, late)
         file = pool.open(segment)
         file.truncate(position)
         disk.sync_now(file)
@@ -586,17 +595,23 @@ class PartitionLog:
         self._mark_kept = None
         if found.epochs_stale:
             write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
-        if self.offset_end > self.offset_synced:
+        self.epochs.delete_to(self.offset_start)  # in memory: an epoch moved to the log's very end would be lost
+        if not clean and self._active is not None:
             self._sync_recovered()
+        self._drop_segments(self._start_marked)
 
     def _sync_recovered(self) -> None:
-        """What was found above the mark may still be only in memory: it counts once it was synced again."""
+        """Names, bytes and cuts of the last life may still be only in memory: they count once synced again."""
         for segment in self._segments.all[self._segments.slot(self.offset_synced) :]:
             self._home.pool.open(segment)
             segment.unsynced = True
             self._unsynced.append(segment)
+        names = ["epochs", *(f"{offset:020d}.producers" for offset in self._snapshots)]
+        for path in (f"{self.path}/{name}" for name in names):
+            if self._home.disk.exists(path):
+                self._files.append(self._home.disk.open(path))
         self._directories += [self.path, self._home.logs_path]
-        self._home.flusher.dirty(self, True)
+        self._home.flusher.dirty(self, self.offset_synced < self.offset_end)
 
     def close_clean(self) -> None:
         """Everything is synced: leaves what makes the next start cheap."""
@@ -612,4 +627,7 @@ class PartitionLog:
         self._closed_clean = True
 
     def close_files(self) -> None:
+        for file in self._files:
+            file.close()
+        self._files = []
         self._segments.close()

@@ -122,6 +122,7 @@ class MarksFile:
         self._asked = False
         self._hurried = False
         self._stopped = False
+        self._stale = False
 
     def read(self) -> Marks:
         """Reads the file at start. What was not touched since keeps its mark."""
@@ -151,6 +152,8 @@ class MarksFile:
             self._changed[log.key] = log
         data, written = self._take()
         write_whole(self._disk, self._path, data)
+        # A round that is under way has collected older marks, which must not replace these.
+        self._stale = self._asked
         for log, mark in written:
             log.marked(mark)
 
@@ -188,12 +191,12 @@ class MarksFile:
     def sync_files(self, files: list[File], directories: list[str]) -> int:
         if self._stopped:
             return FULL
-        if self._naming:
+        if self._naming and not self._stale:
             self._disk.rename(self._path + ".next", self._path)
             directories.append(parent(self._path))
             return NAME
         data, self._written = self._take()
-        self._hurried = False
+        self._hurried = self._naming = self._stale = False
         try:
             self._file = self._disk.open(self._path + ".next", create=True)
             self._file.truncate(0)
@@ -211,16 +214,17 @@ class MarksFile:
             self._naming = True
             self._flusher.dirty(self, True)
             return
-        self._naming = self._asked = False
+        named = position == NAME and not self._stale
+        self._naming = self._asked = self._stale = False
         written, self._written = self._written, []
         if self._stopped:
             return
         for log, mark in written:
-            if position == NAME:
+            if named:
                 log.marked(mark)
             else:
                 self._changed[log.key] = log
-        if self._hurried and position == NAME:
+        if self._hurried and position != FULL:
             self._ask()
         elif self._changed and self._timer is None:
             self._timer = self._tasks.later(self._settings.checkpoint_interval_ms, self._ask)

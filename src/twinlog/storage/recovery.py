@@ -4,9 +4,9 @@ The rules, in the order they are asked at the first place where the log cannot b
 
 1. Below the durable mark, or with the mark unknown: **damage**. The log is refused as it is, nothing is changed.
 2. Nothing valid follows: a **torn tail**, cut.
-3. Valid batches follow, and the gap holds blocks that were never written (the file ends early, or a sector is all
-   zeros): the power went while several unsynced writes were under way, and a later one got through first. Nobody was
-   promised any of it, because one sync covers all of them: cut.
+3. Valid batches follow, and the gap holds bytes that were never written (the file ends early, or a sector's share
+   of the gap is all zeros): the power went while several unsynced writes were under way, and a later one got through
+   first. Nobody was promised any of it, because one sync covers all of them: cut.
 4. Valid batches follow, and the gap holds other bytes: **damage**.
 
 A batch is valid when its checksum is right and what the checksum does not cover fits: its offset is the next one,
@@ -26,11 +26,13 @@ from twinlog.storage.files import read_whole
 from twinlog.storage.marks import Mark
 from twinlog.storage.producers import NO_OFFSET, ProducerStates
 from twinlog.storage.scanning import CHUNK_BYTES, Scan, declared_size
-from twinlog.storage.segment import Segment
+from twinlog.storage.segment import Segment, rebuild_entries
 from twinlog.storage.settings import LogSettings
 from twinlog.storage.types import BATCH_HEADER_BYTES, CONTROL, TRANSACTIONAL, AbortedTransaction, Batch
 
-ZERO_BLOCK_BYTES: Final = 512
+SECTOR_BYTES: Final = 512
+PIECE_BYTES_MIN: Final = 8  # a shorter run of zeros is too common at a batch's end
+RUN_BYTES_MIN: Final = 16  # a batch's header alone has runs of 13
 EPOCH_AT: Final = 12  # where leader epoch and magic lie in a batch
 MARKER_BYTES_MAX: Final = 4096
 
@@ -74,15 +76,14 @@ class Recovery:
     def run(self) -> None:
         """Raises ``Damaged`` when an operator has to decide."""
         self._clean_up(self._disk.list(self._path) if self._disk.exists(self._path) else [])
-        if not self.segments:
-            if self._mark is not None and self._mark.offset_synced > self._mark.offset_start:
-                raise Damaged(self._path, f"no segment is left of the records up to {self._mark.offset_synced}")
-            if self._mark is not None:
-                self.offset_start = self.offset_end = self._mark.offset_synced
+        data = read_whole(self._disk, f"{self._path}/epochs")
+        self.epochs, whole = EpochHistory.decode(data or b"")
+        self._history = self.epochs if whole else None
+        self.epochs_stale = data is not None and not whole
+        below = self._take_below_start()
+        if not self.segments or self.segments[0].offset_base > self.offset_start:
+            self._begin_anew()
             return
-        if self.segments[0].offset_base > self.offset_start:
-            raise Damaged(self._path, f"the segments before offset {self.segments[0].offset_base} are missing")
-        self._history = EpochHistory.decode(read_whole(self._disk, f"{self._path}/epochs") or b"")
         self._read_segments(self._first_to_scan())
         self.offset_end = self.segments[-1].offset_end
         if self._mark is not None and self.offset_end < self._mark.offset_synced:
@@ -91,6 +92,31 @@ class Recovery:
             )
         self._settle_epochs()
         self._drop_late_snapshots()
+        for segment in below:
+            delete_segment(self._disk, segment)
+
+    def _begin_anew(self) -> None:
+        """The segment that holds the log start is missing: its name was never durable, or it is damage."""
+        if self._mark is not None and self._mark.offset_synced > self._mark.offset_start:
+            raise Damaged(self._path, f"the segment of offset {self.offset_start} is missing")
+        if self.segments and self._mark_lost:
+            raise Damaged(self._path, f"begins at offset {self.segments[0].offset_base}, and its mark was lost")
+        for segment in self.segments:
+            self.cut_bytes += self._disk.size(segment.path)
+            delete_segment(self._disk, segment)
+        self.segments = []
+        self._settle_epochs()
+        self._drop_late_snapshots()
+
+    def _take_below_start(self) -> list[Segment]:
+        """Segments below the log start were being deleted; after a crash some may be back, and prove nothing."""
+        holds_start = 0
+        for number, segment in enumerate(self.segments):
+            if segment.offset_base <= self.offset_start:
+                holds_start = number
+        below = self.segments[:holds_start]
+        del self.segments[:holds_start]
+        return below
 
     # What is there.
 
@@ -117,7 +143,7 @@ class Recovery:
                     return number
                 if segment.load_facts(self._disk) and (segment.size, segment.offset_end) == (size, offset_next):
                     continue
-                self._scan_sealed(segment, size, offset_next)
+                self.segments[number] = self._scan_sealed(segment.offset_base, size, offset_next)
             elif self._verify_all or not self._clean or not self._trust_last(segment, size):
                 return number
         return len(self.segments)
@@ -133,12 +159,27 @@ class Recovery:
         segment.sealed = False
         return (segment.size, segment.offset_end) == (size, mark.offset_synced) and size == mark.segment_size
 
-    def _scan_sealed(self, segment: Segment, size: int, offset_next: int) -> None:
-        """A sealed segment below the mark whose index is lost."""
+    def _scan_sealed(self, offset_base: int, size: int, offset_next: int) -> Segment:
+        """A sealed segment below the mark whose index is lost, or is of an earlier time."""
+        segment = Segment(self._path, offset_base)
         reason = self._scan(segment, size, note_producers=False)
-        if reason or segment.offset_end != offset_next:
-            raise self._damage(segment, reason or "wrong end")
+        if segment.offset_end != offset_next:
+            raise self._damage(segment, reason or f"ends where offset {offset_next} should")
+        if reason:
+            self._trim(segment, size)
         self._seal(segment)
+        return segment
+
+    def _trim(self, segment: Segment, size: int) -> None:
+        """Cuts what lies behind the last batch of a segment. Synced before anything is appended: a second crash must
+        not find the old tail behind new batches."""
+        self.cut_bytes += size - segment.size
+        file = self._disk.open(segment.path)
+        try:
+            file.truncate(segment.size)
+            self._disk.sync_now(file)
+        finally:
+            file.close()
 
     def _seal(self, segment: Segment) -> None:
         segment.sealed = True
@@ -161,14 +202,21 @@ class Recovery:
                 if reason:
                     raise self._damage(scratch, reason)
                 continue
+            offset_next = self.segments[number - 1].offset_end if number else segment.offset_base
+            if segment.offset_base > offset_next:  # the segment before lost its end, on a batch's boundary
+                self._cut_or_refuse(number - 1, self.segments[number - 1].size, "short")
+                return
+            if segment.offset_base < offset_next:
+                raise self._damage(segment, f"lies behind offset {offset_next}")
             fresh = self.segments[number] = Segment(self._path, segment.offset_base)
-            if number and fresh.offset_base != self.segments[number - 1].offset_end:
-                raise self._damage(fresh, f"begins after a gap from {self.segments[number - 1].offset_end}")
             reason = self._scan(fresh, size, note_producers=True)
-            if reason:
+            last = number == len(self.segments) - 1
+            if reason and not last and fresh.offset_end == self.segments[number + 1].offset_base:
+                self._trim(fresh, size)  # a write that met the full disk; the log went on in the next segment
+            elif reason:
                 self._cut_or_refuse(number, size, reason)
                 return
-            if number < len(self.segments) - 1:
+            if not last:
                 self._seal(fresh)
 
     def _restore_producers(self, first: int) -> int:
@@ -211,9 +259,15 @@ class Recovery:
             return f"offset {base_offset} where {segment.offset_end} belongs"
         if leader_epoch < self._epoch:
             return f"leader epoch {leader_epoch} after {self._epoch}"
-        if self._history is not None and self._history.epoch_at(base_offset) not in (leader_epoch, -1):
+        if not self._fits_history(batch):
             return f"leader epoch {leader_epoch}, which did not write offset {base_offset}"
         return ""
+
+    def _fits_history(self, batch: Batch) -> bool:
+        if self._history is None:
+            return True
+        epoch = self._history.epoch_at(batch[2])
+        return epoch == batch[11] or (epoch == -1 and batch[2] < self.offset_start)
 
     def _take_batch(self, segment: Segment, position: int, batch: Batch, data: bytes, note_producers: bool) -> None:
         off, size, base_offset, delta, _, attributes, _, max_timestamp, producer_id, _, _, leader_epoch = batch
@@ -243,36 +297,43 @@ class Recovery:
             raise self._damage(segment, reason + ", and how far it was durable is not known")
         file = self._disk.open(segment.path)
         try:
-            later = self._find_later(file, segment, size)
-            followed = later is not None or any(self._disk.size(s.path) for s in self.segments[number + 1 :])
-            gap_end = size if later is None else later
-            if followed and reason != "short" and not has_unwritten_block(file, segment.size, gap_end):
+            later = self._find_later(file, segment.size + 1, size, segment.offset_end)
+            torn = later is None and reason == "short"
+            followed = later is not None or self._later_segments_hold_batches(number + 1, segment.offset_end)
+            if followed and not torn and not has_unwritten_piece(file, segment.size, size if later is None else later):
                 raise self._damage(segment, reason + ", and valid batches follow")
-            self.cut_bytes = size - segment.size
             for late in self.segments[number + 1 :]:
                 self.cut_bytes += self._disk.size(late.path)
-                self._disk.delete(late.path)
-                if self._disk.exists(late.index_path):
-                    self._disk.delete(late.index_path)
+                delete_segment(self._disk, late)
             del self.segments[number + 1 :]
-            # Synced before anything is appended: a second crash must not find the old tail behind new batches.
-            file.truncate(segment.size)
-            self._disk.sync_now(file)
+            if segment.sealed:  # it was cut at its very end, and will grow again
+                segment.sealed = False
+                rebuild_entries(segment, file, self._settings.index_interval_bytes)
             self._disk.sync_directory_now(self._path)
         finally:
             file.close()
+        self._trim(segment, size)
 
-    def _find_later(self, file: File, segment: Segment, size: int) -> int | None:
-        """The position of a valid batch behind the place where reading stopped."""
+    def _later_segments_hold_batches(self, number: int, offset: int) -> bool:
+        for segment in self.segments[number:]:
+            file = self._disk.open(segment.path)
+            try:
+                if self._find_later(file, 0, file.size, offset) is not None:
+                    return True
+            finally:
+                file.close()
+        return False
+
+    def _find_later(self, file: File, start: int, size: int, offset: int) -> int | None:
+        """The position of a valid batch from ``start`` on, with an offset beyond ``offset``."""
         epochs = {self._epoch, *(self._history.epochs[-3:] if self._history else ())}
         patterns = [epoch.to_bytes(4, "big", signed=True) + b"\x02" for epoch in sorted(epochs)]
-        start = segment.size + 1
         while start < size:
             data = file.read_at(start, min(CHUNK_BYTES, size - start))
             for pattern in patterns:
                 at = data.find(pattern, EPOCH_AT)
                 while at >= 0:
-                    if self._is_batch(file, start + at - EPOCH_AT, size, segment.offset_end):
+                    if self._is_batch(file, start + at - EPOCH_AT, size, offset):
                         return start + at - EPOCH_AT
                     at = data.find(pattern, at + 1)
             if len(data) < CHUNK_BYTES:
@@ -287,28 +348,34 @@ class Recovery:
             return False
         data = file.read_at(position, batch_bytes)
         batches, _, _ = scan_batches(data, 0, len(data))
-        return bool(batches) and batches[0][2] >= offset_at_least
+        # One whose epoch the history does not name was never promised to anybody, and proves nothing.
+        return bool(batches) and batches[0][2] >= offset_at_least and self._fits_history(batches[0])
 
     # Afterwards.
 
     def _settle_epochs(self) -> None:
+        self.epochs_stale |= self.epochs.truncate_to(self.offset_end)
         if self._history is not None:
-            self.epochs = self._history
-            self.epochs_stale = self.epochs.truncate_to(self.offset_end)
-        else:
-            self.epochs_stale = True
-            for segment in self.segments:
-                if segment.sealed and not segment.epochs:
-                    segment.load_index(self._disk)
-                for epoch, start in segment.epochs:
-                    if epoch > self.epochs.latest:
-                        self.epochs.assign(epoch, start)
-        self.epochs.delete_to(self.offset_start)
+            return
+        for segment in self.segments:
+            if segment.sealed and not segment.epochs:
+                segment.load_index(self._disk)
+            for epoch, start in segment.epochs:
+                if epoch > self.epochs.latest:
+                    self.epochs.assign(epoch, start)
+                    self.epochs_stale = True
 
     def _drop_late_snapshots(self) -> None:
         for offset in [offset for offset in self.snapshots if offset > self.offset_end]:
             self._disk.delete(f"{self._path}/{offset:020d}.producers")
             self.snapshots.remove(offset)
+
+
+def delete_segment(disk: Disk, segment: Segment) -> None:
+    """Its index goes with it."""
+    disk.delete(segment.path)
+    if disk.exists(segment.index_path):
+        disk.delete(segment.index_path)
 
 
 def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data: bytes, now_ms: int) -> None:
@@ -328,16 +395,20 @@ def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data:
         segment.aborted.append(AbortedTransaction(producer_id, first, base_offset, stable))
 
 
-def has_unwritten_block(file: File, start: int, end: int) -> bool:
-    """Whether a whole sector in between is zeros, which is how bytes read that never reached the disk."""
-    zeros = bytes(ZERO_BLOCK_BYTES)
-    position = -(-start // ZERO_BLOCK_BYTES) * ZERO_BLOCK_BYTES
-    while position + ZERO_BLOCK_BYTES <= end:
-        data = file.read_at(position, min(CHUNK_BYTES, end - position))
-        for at in range(0, len(data) - ZERO_BLOCK_BYTES + 1, ZERO_BLOCK_BYTES):
-            if data[at : at + ZERO_BLOCK_BYTES] == zeros:
+def has_unwritten_piece(file: File, start: int, end: int) -> bool:
+    """Whether some sector's share of the stretch is all zeros, which is how bytes read that never reached the disk, or
+    ends in many of them, as a sector does that was written when the file was shorter."""
+    while start < end:
+        stop = min(start + CHUNK_BYTES - start % SECTOR_BYTES, end)
+        data = file.read_at(start, stop - start)
+        at = 0
+        while at < len(data):
+            next_at = min(at + SECTOR_BYTES - (start + at) % SECTOR_BYTES, len(data))
+            piece = data[at:next_at]
+            if len(piece) >= PIECE_BYTES_MIN and not any(piece):
                 return True
-        position += len(data) // ZERO_BLOCK_BYTES * ZERO_BLOCK_BYTES
-        if len(data) < ZERO_BLOCK_BYTES:
-            break
+            if (start + next_at) % SECTOR_BYTES == 0 and not any(piece[-RUN_BYTES_MIN:]) and len(piece) > RUN_BYTES_MIN:
+                return True
+            at = next_at
+        start = stop
     return False
