@@ -23,9 +23,9 @@ class Closed(Exception):
 class Connection:
     """Requests go out as given; answers are taken in order."""
 
-    def __init__(self, bootstrap: str, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, bootstrap: str, timeout_s: float = TIMEOUT_S, source: str = "127.0.0.1") -> None:
         host, _, port = bootstrap.rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), timeout_s)
+        self.socket = socket.create_connection((host, int(port)), timeout_s, (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.correlation_id = 0
 
