@@ -208,12 +208,6 @@ class LogMachine(RuleBasedStateMachine):
             later = [start for number, start in kept if number > floor]
             expected = (floor, later[0] if later else len(self.values))
         assert self.log.epoch_end(epoch) == expected
-            self.log.epochs.pairs(),
-            self.epochs,
-            epoch,
-            expected,
-            self.start,
-        )
 
     @invariant()
     def ends_agree(self) -> None:
