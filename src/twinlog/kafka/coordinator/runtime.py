@@ -46,6 +46,7 @@ class Shard(Generic[M]):
         self._replies: list[Callable[[Exception | None], None]] = []
         self._unanswered: deque[Callable[[Exception | None], None]] = deque()
         self._end_offset = 0
+        self._settled_offset = -1  # known to be durable up to here
         self._flush_asked = False
         self._cancel_wake: Callable[[], object] | None = None
         self._wake_ms: int | None = None
@@ -100,6 +101,9 @@ class Shard(Generic[M]):
             done(None, refusal)
             return
         self._take(decision)
+        if not decision.records and self._is_settled():
+            done(decision.reply, None)
+            return
 
         def answer(fault: Exception | None) -> None:
             done(None, fault) if fault is not None else done(decision.reply, None)
@@ -107,23 +111,34 @@ class Shard(Generic[M]):
         self._replies.append(answer)
         self._ask_flush()
 
+    def _is_settled(self) -> bool:
+        """Is all that was ever decided durable? Then whatever it leads to may be told at once."""
+        return (
+            self.phase is Phase.ACTIVE
+            and self._settled_offset == self._end_offset
+            and not (self._pending or self._replies or self._unanswered)
+        )
+
     def read(self, look: Callable[[M, int], R], done: Callable[[R | None, Exception | None], None]) -> None:
         """Looks now; answers when everything written before is durable, so that no answer can be taken back."""
         self.write(lambda machine, now_ms: Decision(look(machine, now_ms)), done)
 
     def _take(self, decision: Decision[R]) -> None:
-        if not decision.records:
-            return
-        now_ms = self._timers.now_ms()
-        if decision.producer_id >= 0:
-            self._append_pending()  # order: what was decided before goes first
-            if self.phase is Phase.ACTIVE:
-                self._append_transactional(decision, now_ms)
-        else:
-            self._pending.extend(decision.records)
-        offset = self._end_offset
-        for key, value in decision.records:
-            self.machine.replay(StoredRecord(offset, now_ms, key, value, decision.producer_id, decision.producer_epoch))
+        if decision.records:
+            now_ms = self._timers.now_ms()
+            if decision.producer_id >= 0:
+                self._append_pending()  # order: what was decided before goes first
+                if self.phase is Phase.ACTIVE:
+                    self._append_transactional(decision, now_ms)
+            else:
+                self._pending.extend(decision.records)
+            offset = self._end_offset
+            for key, value in decision.records:
+                self.machine.replay(
+                    StoredRecord(offset, now_ms, key, value, decision.producer_id, decision.producer_epoch)
+                )
+        if decision.after is not None:
+            decision.after()
         self._arm()
 
     def _append_transactional(self, decision: Decision[R], now_ms: int) -> None:
@@ -159,13 +174,14 @@ class Shard(Generic[M]):
             return
         replies, self._replies = self._replies, []
         self._unanswered.extend(replies)
-        count = len(replies)
-        self.log.when_durable(self._end_offset, lambda fault: self._answer(count, fault))
+        count, offset = len(replies), self._end_offset
+        self.log.when_durable(offset, lambda fault: self._answer(count, offset, fault))
 
-    def _answer(self, count: int, fault: Exception | None) -> None:
+    def _answer(self, count: int, offset: int, fault: Exception | None) -> None:
         if fault is not None:
             self.fail(fault)
             return
+        self._settled_offset = max(self._settled_offset, offset)
         for _ in range(min(count, len(self._unanswered))):
             self._unanswered.popleft()(None)
 
@@ -223,15 +239,18 @@ class Shard(Generic[M]):
         if self._cancel_wake is not None:
             self._cancel_wake()
             self._cancel_wake = None
-        refusal = fault
-        if not isinstance(fault, Refused):
-            refusal = Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"the coordinator's log is unwritable: {fault}")
+        refusal = (
+            fault
+            if isinstance(fault, Refused)
+            else Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"the coordinator's log is unwritable: {fault}")
+        )
         waiting = [*self._unanswered, *self._replies]
         self._unanswered.clear()
         self._replies.clear()
         self._pending.clear()
         for answer in waiting:
             answer(refusal)
+        self.machine.ended(refusal.code)
 
 
 class CoordinatorRuntime(Generic[M]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -14,13 +15,15 @@ R = TypeVar("R")
 class Decision(Generic[R]):
     """What a request comes to: records to keep, and the reply once they are kept.
 
-    ``transactional`` records carry a producer's id and epoch and count only when its marker commits them.
+    With a ``producer_id`` the records count only when its transaction's marker commits them. ``after`` runs as soon
+    as the records were replayed, for what is not kept: sessions, alarms, answers to others that wait.
     """
 
     reply: R
     records: list[tuple[bytes, bytes | None]] = field(default_factory=list)
     producer_id: int = -1
     producer_epoch: int = -1
+    after: Callable[[], None] | None = None
 
 
 class Machine(Protocol):
@@ -36,3 +39,6 @@ class Machine(Protocol):
 
     def wake(self, now_ms: int) -> list[Decision[None]]:
         """Timeouts that became due, as decisions of their own."""
+
+    def ended(self, code: int) -> None:
+        """The shard serves no longer: whoever waits inside of the machine is answered with ``code``, now."""

@@ -6,84 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.kit.coordinators import START_MS, MemoryLog, Timers
 from twinlog.base import DiskFull, Refused
 from twinlog.kafka.coordinator import CoordinatorRuntime, Decision, StoredRecord
 from twinlog.kafka.coordinator.runtime import FAILED_RETRY_MS, java_string_hash
 from twinlog.wire.kafka.errors import ErrorCode
-
-
-class Timers:
-    """Time that moves when told, and callbacks that run when told."""
-
-    def __init__(self) -> None:
-        self.ms = 1_000
-        self.queue: list[Callable[[], None]] = []
-        self.alarms: list[tuple[int, Callable[[], None]]] = []
-
-    def now_ms(self) -> int:
-        return self.ms
-
-    def soon(self, callback: Callable[[], None]) -> None:
-        self.queue.append(callback)
-
-    def later(self, delay_ms: int, callback: Callable[[], None]) -> Callable[[], None]:
-        entry = (self.ms + delay_ms, callback)
-        self.alarms.append(entry)
-        return lambda: self.alarms.remove(entry) if entry in self.alarms else None
-
-    def run(self) -> None:
-        while self.queue:
-            self.queue.pop(0)()
-
-    def pass_ms(self, ms: int) -> None:
-        self.ms += ms
-        for entry in [a for a in self.alarms if a[0] <= self.ms]:
-            self.alarms.remove(entry)
-            entry[1]()
-        self.run()
-
-
-class MemoryLog:
-    """A partition whose records are durable when the test says so."""
-
-    leader_epoch = 0
-
-    def __init__(self) -> None:
-        self.batches: list[list[StoredRecord]] = []
-        self.waiting: list[tuple[int, Callable[[Exception | None], None]]] = []
-        self.full = False
-
-    def end(self) -> int:
-        return sum(len(b) for b in self.batches)
-
-    def start_offset(self) -> int:
-        return 0
-
-    def append(self, records: list[tuple[bytes, bytes | None]], now_ms: int) -> int:
-        if self.full:
-            raise DiskFull("disk", "no space")
-        base = self.end()
-        self.batches.append([StoredRecord(base + i, now_ms, k, v) for i, (k, v) in enumerate(records)])
-        return self.end()
-
-    def append_transactional(
-        self, records: list[tuple[bytes, bytes | None]], producer_id: int, producer_epoch: int, now_ms: int
-    ) -> int:
-        return self.append(records, now_ms)
-
-    def when_durable(self, offset: int, done: Callable[[Exception | None], None]) -> None:
-        self.waiting.append((offset, done))
-
-    def sync(self, fault: Exception | None = None) -> None:
-        waiting, self.waiting = self.waiting, []
-        for _, done in waiting:
-            done(fault)
-
-    def read(self, offset: int, bytes_max: int) -> tuple[list[StoredRecord], int]:
-        for batch in self.batches:
-            if batch[0].offset >= offset:
-                return batch, batch[-1].offset + 1
-        return [], offset
 
 
 class Register:
@@ -93,6 +20,10 @@ class Register:
         self.values: dict[bytes, bytes | None] = {}
         self.due_ms: int | None = None
         self.loaded_at: int | None = None
+        self.ended_with: list[int] = []
+
+    def ended(self, code: int) -> None:
+        self.ended_with.append(code)
 
     def replay(self, record: StoredRecord) -> None:
         assert record.key is not None
@@ -189,6 +120,7 @@ def test_a_failed_sync_confirms_nothing_and_ends_the_shard(world) -> None:
     log.sync(DiskFull("disk", "sync failed"))
     shard.write(put(b"b", b"1"), lambda reply, fault: answers.append(fault))
     assert [fault.code for fault in answers] == [ErrorCode.COORDINATOR_NOT_AVAILABLE] * 2
+    assert shard.machine.ended_with == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
 def test_after_a_full_disk_the_state_is_read_again(world) -> None:
@@ -197,10 +129,10 @@ def test_after_a_full_disk_the_state_is_read_again(world) -> None:
     shard.write(put(b"kept", b"1"), lambda reply, fault: None)
     timers.run()
     log.sync()
-    log.full = True
+    log.fault = DiskFull("disk", "no space")
     shard.write(put(b"lost", b"1"), lambda reply, fault: None)
     timers.run()
-    log.full = False
+    log.fault = None
     timers.pass_ms(FAILED_RETRY_MS)
     runtime.shard_for("any")
     timers.run()
@@ -215,6 +147,7 @@ def test_a_resigned_shard_tells_waiting_clients_to_look_elsewhere(world) -> None
     timers.run()
     runtime.resign(0)
     assert [fault.code for fault in answers] == [ErrorCode.NOT_COORDINATOR]
+    assert shard.machine.ended_with == [ErrorCode.NOT_COORDINATOR], "who waits in the machine hears of it, too"
     log.sync()
     assert len(answers) == 1
 
@@ -228,7 +161,7 @@ def test_a_due_timeout_is_a_decision_like_any_other(world) -> None:
     assert log.end() == 0
     timers.pass_ms(1)
     assert log.batches[0][0].key == b"woken"
-    assert shard.machine.values[b"woken"] == b"1050"
+    assert shard.machine.values[b"woken"] == b"%d" % (START_MS + 50)
 
 
 @pytest.mark.parametrize(("text", "value"), [("", 0), ("a", 97), ("hello", 99162322), ("Aa", 2112), ("BB", 2112)])
