@@ -28,7 +28,7 @@ FEATURES: Final[Mapping[str, tuple[int, int]]] = {
     "transaction.version": (0, 0),
     "twinlog.metadata": (1, 1),
 }
-FEATURES_AT_START: Final[Mapping[str, int]] = {"twinlog.metadata": 1}
+FEATURES_AT_START: Final[Mapping[str, int]] = {"group.version": 1, "twinlog.metadata": 1}
 
 
 def form_cluster(image: Image, chance: Chance, now_ms: int, cluster_id: str = "") -> list[Record]:

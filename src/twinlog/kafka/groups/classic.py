@@ -58,8 +58,9 @@ class Member:
     def metadata(self, protocol: str | None) -> bytes:
         return next((data for name, data in self.protocols if name == protocol), b"")
 
-    def touch(self, now_ms: int, timeout_ms: int | None = None) -> None:
-        self.deadline_ms = now_ms + (self.session_timeout_ms if timeout_ms is None else timeout_ms)
+    @property
+    def metadata_bytes(self) -> int:
+        return sum(len(name) + len(data) for name, data in self.protocols)
 
 
 @dataclass(slots=True)
@@ -117,20 +118,77 @@ class ClassicGroup:
     instances: dict[str, str] = field(default_factory=dict)  # static instance -> member id
     phase_deadline_ms: int | None = None  # of the join or of the sync
     join_not_before_ms: int = 0
+    is_first_round: bool = False  # of a group that was empty: its end does not wait for ids given out
     synced: set[str] = field(default_factory=set)
     is_live: bool = True  # False while its log is read: then the newest record wins
+    due_ms: int | None = None  # nothing can run out before this; ``wake`` finds the true next moment
+    # Kept beside ``members``, so that a thousand of them joining cost a thousand steps and not a million.
+    _support: dict[str, int] = field(default_factory=dict)  # protocol -> members that know it
+    _joining_count: int = 0
+    _metadata_bytes: int = 0
 
     def restore(self, member: Member) -> None:
         """A member read back from the log; ``resume`` starts its session."""
-        self.members[member.id] = member
-        if member.instance_id is not None:
-            self.instances[member.instance_id] = member.id
+        self._enlist(member)
+
+    def turn_away(self, error: int) -> None:
+        """Nobody waits here any longer: the group goes on in another form."""
+        for member in self.members.values():
+            self._answer_join(member, JoinAnswer(error=error, member_id=member.id))
+            self._answer_sync(member, SyncAnswer(error=error))
+
+    def rebalance(self, now_ms: int) -> None:
+        """Everybody has to join again."""
+        self._prepare_rebalance(now_ms)
 
     def resume(self, now_ms: int) -> None:
         """Loading ended: every member has a whole session to be heard from again."""
         self.is_live = True
         for member in self.members.values():
-            member.touch(now_ms)
+            self.touch(member, now_ms)
+
+    def touch(self, member: Member, now_ms: int) -> None:
+        """Heard of the member: a new session begins."""
+        self._give_until(member, now_ms + member.session_timeout_ms)
+
+    def _give_until(self, member: Member, deadline_ms: int) -> None:
+        member.deadline_ms = deadline_ms
+        self._alarm(deadline_ms)
+
+    def _alarm(self, at_ms: int) -> None:
+        if self.due_ms is None or at_ms < self.due_ms:
+            self.due_ms = at_ms
+
+    def _enlist(self, member: Member) -> None:
+        self.members[member.id] = member
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.id
+        self._count_protocols(member, 1)
+
+    def _count_protocols(self, member: Member, by: int) -> None:
+        self._metadata_bytes += by * member.metadata_bytes
+        for name in {name for name, _ in member.protocols}:
+            left = self._support.get(name, 0) + by
+            if left:
+                self._support[name] = left
+            else:
+                del self._support[name]
+
+    def _park(self, member: Member, reply: JoinReply) -> None:
+        assert member.joining is None
+        member.joining = reply
+        self._joining_count += 1
+
+    def _answer_join(self, member: Member, answer: JoinAnswer) -> None:
+        if member.joining is not None:
+            reply, member.joining = member.joining, None
+            self._joining_count -= 1
+            reply(answer)
+
+    def _answer_sync(self, member: Member, answer: SyncAnswer) -> None:
+        if member.syncing is not None:
+            reply, member.syncing = member.syncing, None
+            reply(answer)
 
     # -- joining -------------------------------------------------------------------------------------------------
 
@@ -157,21 +215,30 @@ class ClassicGroup:
             raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "a protocol type and one protocol are needed")
         if self.members and not self._shares_protocol(request):
             raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "no protocol in common with the group's members")
-        known = request.member_id in self.members or request.member_id in self.pending
-        replaces = request.instance_id is not None and request.instance_id in self.instances
-        if not known and not replaces and len(self.members) + len(self.pending) >= settings.size_max:
+        before = self._before(request)
+        known = before is not None or request.member_id in self.pending
+        if not known and len(self.members) + len(self.pending) >= settings.size_max:
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, f"the group already has {settings.size_max} members")
+        asked = sum(len(name) + len(data) for name, data in request.protocols)
+        if self._metadata_bytes + asked - (before.metadata_bytes if before else 0) > settings.metadata_max_bytes:
+            limit = settings.metadata_max_bytes
+            raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, f"the members' metadata would be more than {limit} bytes")
+
+    def _before(self, request: JoinRequest) -> Member | None:
+        """Whose place in the group this request is about to take, or keep."""
+        if request.instance_id is not None and request.instance_id in self.instances:
+            return self.members[self.instances[request.instance_id]]
+        return self.members.get(request.member_id)
 
     def _shares_protocol(self, request: JoinRequest) -> bool:
-        others = [m for m in self.members.values() if m.id != request.member_id]
-        if request.instance_id is not None:
-            others = [m for m in others if m.instance_id != request.instance_id]
-        if any(m.protocol_type != request.protocol_type for m in others):
+        before = self._before(request)
+        others = len(self.members) - (before is not None)
+        if not others:
+            return True
+        if request.protocol_type != self.protocol_type:
             return False
-        common = {name for name, _ in request.protocols}
-        for member in others:
-            common &= {name for name, _ in member.protocols}
-        return bool(common)
+        own = {name for name, _ in before.protocols} if before is not None else set()
+        return any(self._support.get(name, 0) - (name in own) == others for name, _ in request.protocols)
 
     def _join_unknown(
         self, request: JoinRequest, new_id: Callable[[], str], reply: JoinReply, now_ms: int, outbox: Outbox
@@ -181,6 +248,7 @@ class ClassicGroup:
         elif request.instance_id is None and request.needs_known_id:
             member_id = new_id()
             self.pending[member_id] = now_ms + request.session_timeout_ms
+            self._alarm(self.pending[member_id])
             reply(JoinAnswer(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
         else:
             self._add(request, new_id(), reply, now_ms)
@@ -194,7 +262,7 @@ class ClassicGroup:
         repeats = self.state is GroupState.COMPLETING_REBALANCE and not changed
         follows = self.state is GroupState.STABLE and not changed and member.id != self.leader_id
         if repeats or follows:
-            member.touch(now_ms)
+            self.touch(member, now_ms)
             reply(self._join_answer(member))  # the answer got lost on its way: give it again
             return
         self._update(member, request, reply, now_ms)
@@ -210,36 +278,35 @@ class ClassicGroup:
             session_timeout_ms=request.session_timeout_ms,
             protocol_type=request.protocol_type,
             protocols=request.protocols,
-            joining=reply,
             is_new=True,
         )
-        # A client that went away while it waits in its first join cannot send heartbeats: drop it after a while.
-        member.touch(now_ms, self.settings.new_member_timeout_ms)
         if not self.members:
             self.protocol_type = request.protocol_type
-        self.members[member_id] = member
-        if request.instance_id is not None:
-            self.instances[request.instance_id] = member_id
+        self._enlist(member)
+        self._park(member, reply)
+        # A client that went away while it waits in its first join cannot send heartbeats: drop it after a while.
+        self._give_until(member, now_ms + self.settings.new_member_timeout_ms)
         if self.leader_id is None:
             self.leader_id = member_id
-        if self.state is GroupState.PREPARING_REBALANCE:
-            # Each newcomer of an empty group's first round pushes the end a little, up to the rebalance timeout.
-            if self.join_not_before_ms > now_ms and self.phase_deadline_ms is not None:
-                later_ms = now_ms + self.settings.initial_rebalance_delay_ms
-                self.join_not_before_ms = min(self.phase_deadline_ms, later_ms)
-        else:
+        if self.state is not GroupState.PREPARING_REBALANCE:
             self._prepare_rebalance(now_ms)
+        elif self.join_not_before_ms > now_ms and self.phase_deadline_ms is not None:
+            # Each newcomer of an empty group's first round pushes the end a little, up to the rebalance timeout.
+            later_ms = now_ms + self.settings.initial_rebalance_delay_ms
+            self.join_not_before_ms = min(self.phase_deadline_ms, later_ms)
+            self._alarm(self.join_not_before_ms)
 
     def _update(self, member: Member, request: JoinRequest, reply: JoinReply, now_ms: int) -> None:
+        self._count_protocols(member, -1)
         member.protocols = request.protocols
+        self._count_protocols(member, 1)
         member.caller = request.caller
         member.rebalance_timeout_ms = request.rebalance_timeout_ms
         member.session_timeout_ms = request.session_timeout_ms
-        if member.joining is not None:
-            # The client gave up on its first request and asks again: only the newest may be answered with the round.
-            member.joining(JoinAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.id))
-        member.joining = reply
-        member.touch(now_ms)
+        # The client gave up on its first request and asks again: only the newest may be answered with the round.
+        self._answer_join(member, JoinAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.id))
+        self._park(member, reply)
+        self.touch(member, now_ms)
 
     def _replace_static(
         self, request: JoinRequest, member_id: str, reply: JoinReply, now_ms: int, outbox: Outbox
@@ -249,11 +316,8 @@ class ClassicGroup:
         old_id = self.instances[request.instance_id]
         old = self.members[old_id]
         old_protocols = old.protocols
-        if old.joining is not None:
-            old.joining(JoinAnswer(error=ErrorCode.FENCED_INSTANCE_ID, member_id=old_id))
-        if old.syncing is not None:
-            old.syncing(SyncAnswer(error=ErrorCode.FENCED_INSTANCE_ID))
-        old.joining = old.syncing = None
+        self._answer_join(old, JoinAnswer(error=ErrorCode.FENCED_INSTANCE_ID, member_id=old_id))
+        self._answer_sync(old, SyncAnswer(error=ErrorCode.FENCED_INSTANCE_ID))
         old.id = member_id
         self.members = {(member_id if key == old_id else key): value for key, value in self.members.items()}
         self.instances[request.instance_id] = member_id
@@ -263,9 +327,10 @@ class ClassicGroup:
             self.leader_id = member_id
         self._update(old, request, reply, now_ms)
         if self.state is GroupState.STABLE and (
-            request.protocols == old_protocols or self._select_protocol() == self.protocol
+            request.protocols == old_protocols or self.select_protocol() == self.protocol
         ):
-            old.joining = None
+            old.joining = None  # answered here, once the new name is kept
+            self._joining_count -= 1
             answer = self._join_answer(old)
             if was_leader:
                 answer.skip_assignment = request.may_skip_assignment
@@ -289,22 +354,28 @@ class ClassicGroup:
             for member in self.members.values():
                 member.assignment = b""
                 if member.syncing is not None:
-                    member.syncing(SyncAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
-                    member.syncing = None
-                    member.touch(now_ms)
-        first = self.state is GroupState.EMPTY
+                    self._answer_sync(member, SyncAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
+                    self.touch(member, now_ms)
+        self.is_first_round = self.state is GroupState.EMPTY
         self._move(GroupState.PREPARING_REBALANCE, now_ms)
         self.synced.clear()
-        self.phase_deadline_ms = now_ms + self._rebalance_timeout_ms()
-        self.join_not_before_ms = now_ms + self.settings.initial_rebalance_delay_ms if first else now_ms
+        self._set_phase_deadline(now_ms)
+        self.join_not_before_ms = now_ms
+        if self.is_first_round:
+            self.join_not_before_ms += self.settings.initial_rebalance_delay_ms
+            self._alarm(self.join_not_before_ms)
 
-    def _rebalance_timeout_ms(self) -> int:
-        return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
+    def _set_phase_deadline(self, now_ms: int) -> None:
+        timeout_ms = max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
+        self.phase_deadline_ms = now_ms + timeout_ms
+        self._alarm(self.phase_deadline_ms)
 
     def _complete_join_if_ready(self, now_ms: int, outbox: Outbox) -> None:
         if self.state is not GroupState.PREPARING_REBALANCE or now_ms < self.join_not_before_ms:
             return
-        if self.pending or any(m.joining is None for m in self.members.values()):
+        # An id that was given out is a member about to come; a group's first round does not wait for it, so that a
+        # client that fetched an id and died does not keep all the others from starting.
+        if self._joining_count < len(self.members) or (self.pending and not (self.is_first_round and self.members)):
             return
         self._complete_join(now_ms, outbox)
 
@@ -312,9 +383,9 @@ class ClassicGroup:
         """The round ends: who did not come is out, the others learn the new generation."""
         for member in [m for m in self.members.values() if m.joining is None and m.instance_id is None]:
             self._forget(member)
-        if self.members and all(m.joining is None for m in self.members.values()):
+        if self.members and not self._joining_count:
             # Only static members are left and none came: they keep their places, the round goes on.
-            self.phase_deadline_ms = now_ms + self._rebalance_timeout_ms()
+            self._set_phase_deadline(now_ms)
             return
         self.generation += 1
         self.phase_deadline_ms = None
@@ -326,19 +397,18 @@ class ClassicGroup:
             return
         if self.leader_id is None or self.members[self.leader_id].joining is None:
             self.leader_id = next(m.id for m in self.members.values() if m.joining is not None)
-        self.protocol = self._select_protocol()
+        self.protocol = self.select_protocol()
         self._move(GroupState.COMPLETING_REBALANCE, now_ms)
-        self.phase_deadline_ms = now_ms + self._rebalance_timeout_ms()
+        self._set_phase_deadline(now_ms)
         for member in self.members.values():
             if member.joining is not None:
-                reply, member.joining = member.joining, None
                 member.is_new = False
-                member.touch(now_ms)
-                reply(self._join_answer(member))
+                self.touch(member, now_ms)
+                self._answer_join(member, self._join_answer(member))
 
-    def _select_protocol(self) -> str:
+    def select_protocol(self) -> str:
         """Each member votes for its first protocol that all know; most votes win, earlier ones break a tie."""
-        common = set.intersection(*({name for name, _ in m.protocols} for m in self.members.values()))
+        common = {name for name, count in self._support.items() if count == len(self.members)}
         votes: dict[str, int] = {}
         for member in self.members.values():
             choice = next(name for name, _ in member.protocols if name in common)
@@ -369,27 +439,34 @@ class ClassicGroup:
         outbox = Outbox()
         if self.state is GroupState.PREPARING_REBALANCE:
             raise Refused(ErrorCode.REBALANCE_IN_PROGRESS, "the group is between two generations: join again")
-        member.touch(now_ms)
+        self.touch(member, now_ms)
         if self.state is GroupState.STABLE:
             answer = self._sync_answer(member)
             outbox.hold(lambda: reply(answer))
             return outbox
+        if member.id == self.leader_id:
+            self._check_assignments(request.assignments)
         self.synced.add(member.id)
-        if member.syncing is not None:
-            member.syncing(SyncAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
+        self._answer_sync(member, SyncAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))  # an older request of its own
         member.syncing = reply
         if member.id == self.leader_id:
             self._assign(request.assignments, now_ms, outbox)
         return outbox
 
+    def _check_assignments(self, assignments: dict[str, bytes]) -> None:
+        asked = sum(map(len, assignments.values()))
+        if asked > self.settings.metadata_max_bytes:
+            raise Refused(ErrorCode.INVALID_REQUEST, f"{asked} bytes of assignments are more than a group may have")
+
     def _assign(self, assignments: dict[str, bytes], now_ms: int, outbox: Outbox) -> None:
         self._move(GroupState.STABLE, now_ms)
+        self.phase_deadline_ms = None
         outbox.store = True
         for member in self.members.values():
             member.assignment = assignments.get(member.id, b"")
             if member.syncing is not None:
                 waiting, member.syncing = member.syncing, None
-                member.touch(now_ms)
+                self.touch(member, now_ms)
                 answer = self._sync_answer(member)
                 outbox.hold(lambda waiting=waiting, answer=answer: waiting(answer))  # type: ignore[misc]
 
@@ -401,19 +478,17 @@ class ClassicGroup:
     def heartbeat(self, member_id: str, instance_id: str | None, generation: int, now_ms: int) -> int:
         """Returns the error code that steers the member; raises ``Refused`` for one who is not of this generation."""
         member = self._member_of_generation(member_id, instance_id, generation)
-        member.touch(now_ms)
+        self.touch(member, now_ms)
         return ErrorCode.REBALANCE_IN_PROGRESS if self.state is GroupState.PREPARING_REBALANCE else ErrorCode.NONE
 
     def check_commit(self, member_id: str, instance_id: str | None, generation: int, now_ms: int) -> None:
         """May this caller commit offsets? A group without members takes commits from anyone outside of it."""
-        if generation < 0 and member_id == "" and instance_id is None and self.state is GroupState.EMPTY:
+        if generation < 0 and self.state is GroupState.EMPTY:
             return
-        if generation < 0 and self.state is GroupState.EMPTY and not self.members:
-            raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, "the group has no such member")
         member = self._member_of_generation(member_id, instance_id, generation)
         if self.state is GroupState.COMPLETING_REBALANCE:
             raise Refused(ErrorCode.REBALANCE_IN_PROGRESS, "the group waits for its leader's assignment")
-        member.touch(now_ms)
+        self.touch(member, now_ms)
 
     def check_transactional_commit(self, member_id: str, instance_id: str | None, generation: int) -> None:
         """Transactions may name no member at all (older clients); who names one must be current."""
@@ -445,11 +520,9 @@ class ClassicGroup:
         self._complete_join_if_ready(now_ms, outbox)
 
     def _forget(self, member: Member) -> None:
-        if member.joining is not None:
-            member.joining(JoinAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID, member_id=member.id))
-        if member.syncing is not None:
-            member.syncing(SyncAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
-        member.joining = member.syncing = None
+        self._answer_join(member, JoinAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID, member_id=member.id))
+        self._answer_sync(member, SyncAnswer(error=ErrorCode.UNKNOWN_MEMBER_ID))
+        self._count_protocols(member, -1)
         del self.members[member.id]
         self.synced.discard(member.id)
         if member.instance_id is not None and self.instances.get(member.instance_id) == member.id:
@@ -489,8 +562,7 @@ class ClassicGroup:
 
     # -- time ------------------------------------------------------------------------------------------------------
 
-    def next_wake_ms(self) -> int | None:
-        """The nearest moment at which ``wake`` could change something."""
+    def _next_due_ms(self) -> int | None:
         moments = [*self.pending.values()]
         moments += [m.deadline_ms for m in self.members.values() if not self._is_excused(m)]
         if self.phase_deadline_ms is not None:
@@ -514,7 +586,6 @@ class ClassicGroup:
                 self._remove(member, now_ms, outbox)
         if self.phase_deadline_ms is not None and self.phase_deadline_ms <= now_ms:
             if self.state is GroupState.PREPARING_REBALANCE:
-                self.pending.clear()
                 self._complete_join(now_ms, outbox)
             elif self.state is GroupState.COMPLETING_REBALANCE:
                 self._expire_sync(now_ms, outbox)
@@ -523,6 +594,7 @@ class ClassicGroup:
         self._complete_join_if_ready(now_ms, outbox)
         if self.state is GroupState.PREPARING_REBALANCE and self.join_not_before_ms <= now_ms:
             self.join_not_before_ms = self.state_since_ms
+        self.due_ms = self._next_due_ms()
         return outbox
 
     def _expire_sync(self, now_ms: int, outbox: Outbox) -> None:

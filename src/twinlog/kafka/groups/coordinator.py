@@ -12,6 +12,7 @@ from twinlog.kafka.coordinator import Shard, TimerPort
 from twinlog.kafka.coordinator.topic import CoordinatorTopic
 from twinlog.kafka.groups.machine import GroupMachine
 from twinlog.kafka.groups.settings import GroupSettings
+from twinlog.kafka.groups.topics import ImageTopics
 from twinlog.kafka.partition_table import PartitionTable
 from twinlog.wire.kafka.errors import ErrorCode
 
@@ -38,6 +39,7 @@ class GroupCoordinator:
             configs={"cleanup.policy": "compact", "segment.bytes": str(settings.offsets_segment_bytes)},
         )
         self.settings = settings
+        self.topics = ImageTopics()
         self._chance = chance
         self.topic: CoordinatorTopic[GroupMachine] = CoordinatorTopic(
             OFFSETS_TOPIC,
@@ -45,12 +47,13 @@ class GroupCoordinator:
             node_id,
             partitions,
             controller,
-            lambda index: GroupMachine(settings),
+            lambda index: GroupMachine(settings, self.topics),
             timers,
         )
 
     def follow(self, image: Image, delta: Delta) -> None:
         """Listener of the metadata log."""
+        self.topics.follow(image, delta)
         self.topic.follow(image, delta)
         for gone in delta.topics.deleted:
             for shard in self.topic.runtime.active_shards():

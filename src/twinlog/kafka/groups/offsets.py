@@ -7,7 +7,7 @@ Pure: records in (``replay_*``), records out (``commit``, ``delete``, ``expire``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -84,12 +84,19 @@ class Offsets:
 
     def delete_topic(self, topic: str) -> list[Record]:
         """A deleted topic's offsets mean nothing to a topic that takes its name later."""
-        return [
-            stored.offset_tombstone(group_id, place)
-            for group_id, kept in self.by_group.items()
-            for place in kept
-            if place[0] == topic
-        ]
+        places = [(group_id, place) for group_id, kept in self.by_group.items() for place in kept]
+        places += [key for key in self._open_places if key[1] not in self.by_group.get(key[0], {})]
+        return [stored.offset_tombstone(group_id, place) for group_id, place in places if place[0] == topic]
+
+    def of_another_topic(self, find: Callable[[str], tuple[bytes, int] | None]) -> list[Record]:
+        """Tombstones for offsets whose topic was deleted while nobody looked, and perhaps made again."""
+        gone = []
+        for group_id, kept in self.by_group.items():
+            for place, value in kept.items():
+                found = find(place[0])
+                if value.topic_id != NO_UUID and (found is None or found[0] != value.topic_id):
+                    gone.append(stored.offset_tombstone(group_id, place))
+        return gone
 
     def expired(self, group_id: str, empty_since_ms: int | None, now_ms: int) -> list[Place]:
         """Places past their time. ``empty_since_ms``: when the group's last member left, None for a group that never

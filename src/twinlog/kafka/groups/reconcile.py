@@ -50,7 +50,6 @@ def step(
     target_epoch: int,
     owned: Owned | None,
     is_free: IsFree,
-    subscribed: frozenset[TopicId],
 ) -> Current:
     """The member's next place. ``owned`` is what it reported, None when it reported nothing this time.
 
@@ -61,8 +60,6 @@ def step(
             return current
         return _advance(current, target, target_epoch, owned, is_free)
     if current.state is MemberState.UNRELEASED_PARTITIONS or current.epoch != target_epoch:
-        return _advance(current, target, target_epoch, owned, is_free)
-    if any(topic_id not in subscribed for topic_id in current.assigned):
         return _advance(current, target, target_epoch, owned, is_free)
     return current
 

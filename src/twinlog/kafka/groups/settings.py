@@ -29,6 +29,13 @@ class GroupSettings:
         5 * MINUTE_MS, unit="ms", min=1, max=DAY_MS, doc="A member that waits in its first join is dropped after this."
     )
     size_max: int = setting(10_000, min=1, max=1_000_000, doc="Members that a classic group may have.")
+    metadata_max_bytes: int = setting(
+        16 * MIB,
+        unit="bytes",
+        min=1024,
+        max=GIB,
+        doc="Metadata that the members of one classic group may have together, and assignments likewise.",
+    )
     consumer_session_timeout_ms: int = setting(
         45_000, unit="ms", min=1, max=DAY_MS, doc="A consumer-protocol member not heard of for this long is out."
     )

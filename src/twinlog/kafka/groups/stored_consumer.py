@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 def metadata_hash(partition_counts: Mapping[TopicId, int]) -> int:
     """Changes whenever a subscribed topic comes, goes or grows."""
     text = b"".join(topic_id + count.to_bytes(4, "big") for topic_id, count in partition_counts.items())
-    return crc32c(text) << 32 | len(text) if text else 0
+    found = crc32c(text) << 32 | len(text) & 0xFFFFFFFF if text else 0
+    return found - (1 << 64) if found >= 1 << 63 else found
 
 
 def group_record(group_id: str, epoch: int, topics_hash: int) -> Record:
-    value = g.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=_signed(topics_hash))
+    value = g.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=topics_hash)
     return records.encode_key(g.ConsumerGroupMetadataKey(group_id=group_id)), records.encode_value(value)
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def group_tombstone(group_id: str) -> Record:

@@ -14,6 +14,8 @@ from typing import Final
 from twinlog.servers.kafka.api import (
     alter_configs,
     api_versions,
+    consumer_group_describe,
+    consumer_group_heartbeat,
     create_partitions,
     create_topics,
     delete_groups,
@@ -75,6 +77,8 @@ HANDLERS: Final[dict[int, ModuleType]] = {
         describe_groups,
         list_groups,
         delete_groups,
+        consumer_group_heartbeat,
+        consumer_group_describe,
     )
 }
 

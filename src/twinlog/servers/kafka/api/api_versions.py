@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from twinlog.cluster.core.nodes import FEATURES
 from twinlog.kafka.broker import Broker
 from twinlog.servers.kafka.context import RequestContext
 from twinlog.wire.kafka.errors import ErrorCode
@@ -13,6 +14,7 @@ from twinlog.wire.kafka.messages.api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,
     FinalizedFeatureKey,
+    SupportedFeatureKey,
 )
 
 KEY: Final = 18
@@ -34,6 +36,11 @@ def handle(broker: Broker, request: ApiVersionsRequest, context: RequestContext)
     return ApiVersionsResponse(
         api_keys=[
             ApiVersion(api_key=key, min_version=low, max_version=high) for key, (low, high) in ADVERTISED.items()
+        ],
+        supported_features=[
+            SupportedFeatureKey(name=name, min_version=low, max_version=high)
+            for name, (low, high) in sorted(FEATURES.items())
+            if high > 0
         ],
         finalized_features_epoch=max(image.offset, 0),
         finalized_features=[

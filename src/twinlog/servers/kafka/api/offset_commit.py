@@ -26,6 +26,7 @@ KEY: Final = 8
 VERSIONS: Final = (2, 10)
 RIGHTS: Final = (("group", "read"), ("topic", "read"))
 
+MEMBER_EPOCHS_FROM: Final = 9
 TOPIC_IDS_FROM: Final = 10
 
 
@@ -57,6 +58,7 @@ class Commit:
 
     def __init__(self, broker: Broker, request: OffsetCommitRequest, context: RequestContext) -> None:
         self._request = request
+        self._version = context.version
         self._by_id = context.version >= TOPIC_IDS_FROM
         self._wishes: list[Wish] = []
         self._answers: list[OffsetCommitResponsePartition] = []  # of the wishes, in order
@@ -102,6 +104,7 @@ class Commit:
             request.group_instance_id,
             request.generation_id_or_member_epoch,
             now_ms,
+            may_use_epochs=self._version >= MEMBER_EPOCHS_FROM,
         )
         return machine.commit(request.group_id, self._wishes, now_ms, request.retention_time_ms)
 
