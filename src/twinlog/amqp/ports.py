@@ -1,0 +1,245 @@
+"""What the rooms of AMQP ask of one another, and of the floors below.
+
+Everything is a plain ``def`` on the loop. What has to be durable answers through ``done``, which may be called before
+the method returns. Names are ``str``, and every name lives in a ``vhost``. A refusal is ``Refused`` with the reply code
+that the client will see (403, 404, 405, 406 close the channel; 5xx and 320 the connection).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from twinlog.base import HostFault, Refused
+from twinlog.wire.amqp import Properties, Table
+
+T = TypeVar("T")
+Done: TypeAlias = Callable[[T | Refused | HostFault], None]
+
+CLASSIC: Final = "classic"
+QUORUM: Final = "quorum"
+STREAM: Final = "stream"
+
+
+# -- the store of messages ------------------------------------------------------------------------------------------
+
+
+class StoredRun(NamedTuple):
+    """``messages`` messages, numbered from ``number`` on: those in ``blob`` from byte ``position`` on."""
+
+    number: int
+    blob: bytes
+    position: int
+    messages: int
+    arrived_ms: int
+
+
+class RecoveredQueue(NamedTuple):
+    """What a start found of a durable queue. ``ready`` are ranges (low, high), both ends in it, in order."""
+
+    number_next: int
+    ready: Sequence[tuple[int, int]]
+    redelivered_below: int
+    """Smaller numbers may have been delivered before the stop."""
+
+
+class Queues(Protocol):
+    """The store of all queues of a node. A queue numbers its messages; ``number`` grows by one a message."""
+
+    def create(self, queue_id: int, *, durable: bool) -> None:
+        """Known from now on. Creating one that was recovered is fine. What a transient queue holds does not outlive
+        the process, and its id may be given again after a restart."""
+
+    def delete(self, queue_id: int) -> None: ...
+
+    def append(self, blob: bytes, count: int, targets: Sequence[tuple[int, int]], *, durable: bool, now_ms: int) -> int:
+        """Stores a run once, for all ``targets`` (queue id, number of its first message there); returns a mark for
+        ``when_durable``. ``durable``: the run is persistent and at least one of the queues is. ``DiskFull``,
+        ``HostFault``: nothing was stored."""
+
+    def settle(self, queue_id: int, low: int, high: int) -> None:
+        """Messages ``low`` to ``high`` are gone for good. Naming one that was never stored is fine."""
+
+    def when_durable(self, mark: int, done: Callable[[HostFault | None], None]) -> None:
+        """Calls ``done`` once everything appended and settled up to ``mark`` is on stable storage."""
+
+    def read(self, queue_id: int, number: int, bytes_max: int) -> list[StoredRun]:
+        """Unsettled messages at or after ``number``, in order, as pieces of runs; at least one if there is any."""
+
+    def delivered_below(self, queue_id: int, number: int) -> None:
+        """Before a clean stop: smaller numbers may have been delivered. Comes back in ``redelivered_below``; after an
+        unclean stop that is ``number_next``."""
+
+    def has_room(self, size: int) -> bool:
+        """Whether bodies of that size may stay in memory: one budget for the whole node."""
+
+    def hold(self, size: int) -> None: ...
+
+    def drop(self, size: int) -> None: ...
+
+    def recovered(self) -> Mapping[int, RecoveredQueue]: ...
+
+
+# -- names and rules ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class QueueInfo:
+    """A queue as it was declared. ``effective`` follows the policies; everything else stays as it is."""
+
+    id: int
+    vhost: str
+    name: str
+    durable: bool
+    exclusive_owner: int | None
+    """The connection that alone may use it."""
+    auto_delete: bool
+    arguments: Table = field(default_factory=dict)
+    effective: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments and policies in one, by the names of arguments (``x-message-ttl``)."""
+    type: str = CLASSIC
+
+
+@dataclass(slots=True, eq=False)
+class ExchangeInfo:
+    vhost: str
+    name: str
+    kind: str
+    durable: bool
+    auto_delete: bool
+    internal: bool
+    arguments: Table = field(default_factory=dict)
+    effective: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Caller(NamedTuple):
+    """On whose behalf something is asked: the rights are the user's, exclusive queues the connection's."""
+
+    user: str
+    vhost: str
+    connection: int
+
+
+class QueueCounts(NamedTuple):
+    ready: int
+    consumers: int
+
+
+class QueueKeeper(Protocol):
+    """Who keeps the messages of queues; told by the topology, before ``done`` of what caused it."""
+
+    def on_queue_created(self, info: QueueInfo) -> None:
+        """Also at start, for every queue of the metadata."""
+
+    def on_queue_deleted(self, info: QueueInfo, reason: str) -> None: ...
+
+    def on_queue_changed(self, info: QueueInfo) -> None:
+        """``effective`` is another."""
+
+    def counts(self, info: QueueInfo) -> QueueCounts: ...
+
+
+class Topology(Protocol):
+    """Exchanges, queues and bindings of all vhosts: declared, found, deleted, under RabbitMQ's rules.
+
+    It checks rights, exclusive owners, arguments and equivalence. Durable things are metadata, and ``done`` is called
+    when they are durable there; others are the node's. What was answered is at once seen by ``find_*`` and ``Router``.
+    """
+
+    def has_vhost(self, vhost: str) -> bool: ...
+
+    def find_queue(self, vhost: str, name: str) -> QueueInfo | None: ...
+
+    def find_exchange(self, vhost: str, name: str) -> ExchangeInfo | None: ...
+
+    def declare_queue(
+        self,
+        caller: Caller,
+        name: str,
+        *,
+        passive: bool,
+        durable: bool,
+        exclusive: bool,
+        auto_delete: bool,
+        arguments: Table,
+        server_named: bool,
+        done: Done[QueueInfo],
+    ) -> None:
+        """``server_named``: the name was made up by the server, so it may be one of the reserved."""
+
+    def delete_queue(self, caller: Caller, name: str, *, if_unused: bool, if_empty: bool, done: Done[int]) -> None:
+        """``done`` gets the number of messages that were ready."""
+
+    def remove_queue(self, info: QueueInfo, reason: str) -> None:
+        """The node itself deletes a queue: its last consumer left, or it expired."""
+
+    def release_owner(self, connection: int) -> None:
+        """The connection ends: its exclusive queues are deleted before this returns."""
+
+    def declare_exchange(
+        self,
+        caller: Caller,
+        name: str,
+        kind: str,
+        *,
+        passive: bool,
+        durable: bool,
+        auto_delete: bool,
+        internal: bool,
+        arguments: Table,
+        done: Done[None],
+    ) -> None: ...
+
+    def delete_exchange(self, caller: Caller, name: str, *, if_unused: bool, done: Done[None]) -> None: ...
+
+    def bind_queue(
+        self, caller: Caller, queue: str, exchange: str, key: str, arguments: Table, done: Done[None]
+    ) -> None: ...
+
+    def unbind_queue(
+        self, caller: Caller, queue: str, exchange: str, key: str, arguments: Table, done: Done[None]
+    ) -> None: ...
+
+    def bind_exchange(
+        self, caller: Caller, destination: str, source: str, key: str, arguments: Table, done: Done[None]
+    ) -> None: ...
+
+    def unbind_exchange(
+        self, caller: Caller, destination: str, source: str, key: str, arguments: Table, done: Done[None]
+    ) -> None: ...
+
+
+class Router(Protocol):
+    """Where a message goes. Cached by (vhost, exchange, key) as long as no binding changes."""
+
+    def reads_properties(self, vhost: str, exchange: str) -> bool:
+        """Whether the way from this exchange can depend on more than the key (headers, a hash of a property). If not,
+        a whole run is routed at once."""
+
+    def route(
+        self, vhost: str, exchange: str, key: str, properties: Properties | None = None, copies: Sequence[str] = ()
+    ) -> tuple[QueueInfo, ...]:
+        """Each queue once. ``copies``: further keys, from ``CC`` and ``BCC``. ``Refused`` 404 when there is no such
+        exchange. Internal exchanges route: only publishing clients are kept out, by ``Topology.find_exchange``."""
+
+
+# -- people ---------------------------------------------------------------------------------------------------------
+
+CONFIGURE: Final = "configure"
+WRITE: Final = "write"
+READ: Final = "read"
+
+
+class Rights(Protocol):
+    """Users and what they may do."""
+
+    def login(self, user: str, password: bytes, *, loopback: bool) -> bool:
+        """Whether that is the user's password, and it may come from there (``guest`` only from this machine)."""
+
+    def may_enter(self, user: str, vhost: str) -> bool: ...
+
+    def has_tag(self, user: str, tag: str) -> bool: ...
+
+    def check(self, user: str, vhost: str, right: str, name: str, *, kind: str = "queue") -> None:
+        """``Refused`` 403 unless the user has ``right`` on the queue or exchange of that name."""
