@@ -29,6 +29,28 @@ EXAMPLES: dict[str, Record] = {
     "topic.deleted/1": records.TopicDeleted("orders", TOPIC_ID, 3),
     "topic.erased/1": records.TopicErased(TOPIC_ID),
     "configs.changed/1": records.ConfigsChanged("topic", "orders", {"retention.ms": "1000"}, ("segment.bytes",)),
+    "vhost.first_made/1": records.FirstVhostMade(),
+    "vhost.put/1": records.VhostPut("/", "all of it", ("prod",), "classic", {"max-queues": 9}),
+    "vhost.deleted/1": records.VhostDeleted("/"),
+    "user.put/1": records.UserPut(
+        "ann", "AAAA", "rabbit_password_hashing_sha256", ("administrator",), {"max-channels": 5}
+    ),
+    "user.deleted/1": records.UserDeleted("ann"),
+    "permission.put/1": records.PermissionPut("/", "ann", ".*", "^a", ""),
+    "permission.deleted/1": records.PermissionDeleted("/", "ann"),
+    "permission.topic_put/1": records.TopicPermissionPut("/", "ann", "amq.topic", "^a", "^b"),
+    "permission.topic_deleted/1": records.TopicPermissionDeleted("/", "ann", "amq.topic"),
+    "policy.put/1": records.PolicyPut(
+        "/", False, "short", "^tmp", "queues", 3, {"max-length": 10, "overflow": "drop-head"}
+    ),
+    "policy.deleted/1": records.PolicyDeleted("/", True, "short"),
+    "exchange.declared/1": records.ExchangeDeclared("/", "x", "topic", False, True, bytes(4)),
+    "exchange.deleted/1": records.ExchangeDeleted("/", "x"),
+    "queue.ids_spent/1": records.QueueIdsSpent(77),
+    "queue.declared/1": records.QueueDeclared(76, "/", "q", "classic", False, bytes(4)),
+    "queue.deleted/1": records.QueueDeleted("/", "q"),
+    "binding.made/1": records.Bound("/", "x", True, "q", "a.*", bytes(4)),
+    "binding.undone/1": records.Unbound("/", "x", False, "y", "a.*", bytes(4)),
 }
 
 

@@ -5,15 +5,38 @@ from __future__ import annotations
 from typing import Any, Final
 
 from twinlog.cluster.kinds.base import Edit, Kind
+from twinlog.cluster.kinds.bindings import BINDINGS
 from twinlog.cluster.kinds.brokers import BROKERS
 from twinlog.cluster.kinds.configs import CONFIGS
+from twinlog.cluster.kinds.exchanges import EXCHANGES
 from twinlog.cluster.kinds.features import FEATURES
 from twinlog.cluster.kinds.formation import FORMATION
+from twinlog.cluster.kinds.policies import POLICIES
 from twinlog.cluster.kinds.producer_ids import PRODUCER_IDS
+from twinlog.cluster.kinds.queues import QUEUE_IDS, QUEUES
 from twinlog.cluster.kinds.topics import TOPICS
+from twinlog.cluster.kinds.users import PERMISSIONS, TOPIC_PERMISSIONS, USERS
+from twinlog.cluster.kinds.vhosts import FIRST_VHOST, VHOSTS
 from twinlog.cluster.record import Record, RecordCodec
 
-KINDS: Final[tuple[Kind[Any, Any], ...]] = (FORMATION, FEATURES, BROKERS, PRODUCER_IDS, TOPICS, CONFIGS)
+KINDS: Final[tuple[Kind[Any, Any], ...]] = (
+    FORMATION,
+    FEATURES,
+    BROKERS,
+    PRODUCER_IDS,
+    TOPICS,
+    CONFIGS,
+    FIRST_VHOST,
+    VHOSTS,
+    USERS,
+    PERMISSIONS,
+    TOPIC_PERMISSIONS,
+    POLICIES,
+    EXCHANGES,
+    QUEUE_IDS,
+    QUEUES,
+    BINDINGS,
+)
 
 CODEC: Final = RecordCodec([record for kind in KINDS for record in kind.records])
 
