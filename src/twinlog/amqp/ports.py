@@ -224,6 +224,107 @@ class Router(Protocol):
         exchange. Internal exchanges route: only publishing clients are kept out, by ``Topology.find_exchange``."""
 
 
+# -- messages: what queues and channels do for one another -----------------------------------------------------------
+
+
+class Published(NamedTuple):
+    """What became of a run. The first ``accepted`` messages are in every queue they were routed to: confirm them when
+    ``mark`` is durable (0: at once). The rest was refused by at least one queue: ``basic.nack`` for those."""
+
+    mark: int
+    accepted: int
+
+
+class Got(NamedTuple):
+    """One message taken by ``basic.get``: the first at ``position`` of ``blob``."""
+
+    number: int
+    blob: bytes
+    position: int
+    redelivered: bool
+    ready_after: int
+
+
+class Consumer(Protocol):
+    """A channel's consumer, as its queue sees it. Made by the channel."""
+
+    tag: str
+    no_ack: bool
+    exclusive: bool
+    priority: int
+    arguments: Table
+    owner: object
+    """The channel: deliveries are shared out by consumer, but a channel that ends takes all of its own with it."""
+
+    def credit(self) -> int:
+        """How many messages it would take now: the prefetch limits allow it, and the socket can bear it."""
+
+    def deliver(self, number: int, blob: bytes, position: int, count: int, redelivered: bool) -> tuple[int, int]:
+        """Sends up to ``count`` messages of a run, the first of which has ``number`` in the queue: (taken, position
+        behind them). Never called with more than ``credit`` says, nor before ``consume`` has returned. With ``no_ack``
+        the queue settles what was taken by itself, else the channel answers for each number by ``settle``, ``requeue``
+        or ``reject``, exactly once."""
+
+    def cancelled(self) -> None:
+        """The queue is gone: the consumer is no longer registered, what it holds is void."""
+
+
+class Queue(Protocol):
+    """The messages of one queue. Numbers are the queue's own; ranges have both ends in them."""
+
+    info: QueueInfo
+
+    def consume(self, consumer: Consumer) -> None:
+        """Registers it; deliveries begin in a later turn. ``Refused`` 403 where exclusive use forbids it, 406 for
+        arguments that this type of queue does not take, 540 for what the type cannot do."""
+
+    def cancel(self, consumer: Consumer) -> None:
+        """No delivery after this; what it holds stays its channel's. Unknown consumers are fine. The last one to go
+        takes an auto-delete queue with it."""
+
+    def resume(self, consumer: Consumer) -> None:
+        """The consumer has credit again."""
+
+    def get(self, *, no_ack: bool) -> Got | None:
+        """Takes the next message; without ``no_ack`` the channel answers for its number later."""
+
+    def settle(self, low: int, high: int) -> None:
+        """Acknowledged: gone for good."""
+
+    def requeue(self, low: int, high: int) -> None:
+        """Back to their places, marked as redelivered."""
+
+    def reject(self, low: int, high: int) -> None:
+        """Dead-lettered as ``rejected``, or dropped."""
+
+    def purge(self) -> int:
+        """Drops what is ready; how many that were."""
+
+
+class QueueStatus(NamedTuple):
+    ready: int
+    unacked: int
+    consumers: int
+    ready_bytes: int
+    memory_bytes: int
+    persistent: int
+
+
+class Messages(Protocol):
+    """All queues of the node, and how messages get into them. Deliveries, dead letters and expiry happen in later turns
+    of the loop, through the ``soon`` and ``later`` it was made with."""
+
+    def queue(self, info: QueueInfo) -> Queue: ...
+
+    def publish(self, blob: bytes, targets: Sequence[QueueInfo]) -> Published:
+        """Puts a run (``_kernel.run_info`` tells what it is) into each of ``targets``, stored once. ``HostFault``,
+        ``DiskFull``: it is in none of them."""
+
+    def when_durable(self, mark: int, done: Callable[[HostFault | None], None]) -> None: ...
+
+    def status(self, info: QueueInfo) -> QueueStatus: ...
+
+
 # -- people ---------------------------------------------------------------------------------------------------------
 
 CONFIGURE: Final = "configure"
