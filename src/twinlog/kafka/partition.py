@@ -103,6 +103,7 @@ class Partition:
         "leads",
         "log",
         "records_unsynced",
+        "replica_count",
         "rules",
         "topic",
         "topic_id",
@@ -119,6 +120,7 @@ class Partition:
         self.leader_epoch = leader_epoch
         self.leads = True
         self.in_sync_count = 1
+        self.replica_count = 1
         self.closed: ErrorCode | None = None  # once set, it stays: a topic made anew is another partition
         self.high_watermark = log.offset_synced
         self.records_unsynced = 0
@@ -213,7 +215,7 @@ class Partition:
     def _check_batch(self, buffer: bytearray, batch: Batch, null_key_at: int, acks: int, now_ms: int) -> None:
         """Everything about a batch that the topic may refuse, in the order of what it costs to find out."""
         rules = self.rules
-        if acks == ACKS_ALL and self.in_sync_count < rules.min_in_sync:
+        if acks == ACKS_ALL and self.in_sync_count < rules.min_in_sync and self._lacks_replicas():
             raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS)
         if batch[1] > rules.message_max_bytes:
             raise Refused(
@@ -238,12 +240,16 @@ class Partition:
         ):
             _check_timestamps(buffer, batch, rules, now_ms)
 
+    def _lacks_replicas(self) -> bool:
+        """Fewer in sync than the topic wants, which is never more than it has (KIP-966)."""
+        return self.in_sync_count < min(self.rules.min_in_sync, self.replica_count)
+
     def append_own(self, built: bytes, now_ms: int) -> int:
         """Appends a batch of the broker's own making, visible when it is stable; returns the offset behind it."""
         refusal = self.refusal()
         if refusal is not None:
             raise Refused(refusal)
-        if self.in_sync_count < self.rules.min_in_sync:
+        if self._lacks_replicas():
             raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS)
         base_offset = self.log.append_built(built, self.leader_epoch, now_ms, soon=True)
         bytes_before = self.bytes_appended
@@ -295,12 +301,13 @@ class Partition:
         self._fail_pending(ErrorCode.KAFKA_STORAGE_ERROR)
         self._tell_changed()
 
-    def lead(self, leader_epoch: int, in_sync_count: int) -> None:
+    def lead(self, leader_epoch: int, in_sync_count: int, replica_count: int) -> None:
         """This node leads in ``leader_epoch``."""
         moved = leader_epoch != self.leader_epoch or not self.leads
         self.leads = True
         self.leader_epoch = leader_epoch
         self.in_sync_count = in_sync_count
+        self.replica_count = replica_count
         if moved:
             self._tell_changed()
 

@@ -76,7 +76,7 @@ class PartitionTable:
             if info.leader != self._node_id:
                 partition.resign()
             else:
-                partition.lead(info.leader_epoch, len(info.isr))
+                partition.lead(info.leader_epoch, len(info.isr), len(info.replicas))
                 if partition.log.offline is not None:
                     self._on_log_offline(partition, partition.log.offline)
         # Only whole: nobody may find a topic some of whose partitions are missing.

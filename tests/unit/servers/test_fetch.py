@@ -121,7 +121,7 @@ def test_row_33_a_leader_epoch_is_fenced_or_unknown(node: Node) -> None:
     node.topic("t")
     client = node.client()
     write(client, "t", b"a")
-    node.broker.partitions.get("t", 0).lead(5, 1)  # type: ignore[union-attr]
+    node.broker.partitions.get("t", 0).lead(5, 1, 1)  # type: ignore[union-attr]
     assert only(client.ask(fetch("t", 0, epoch=4), NAMED)).error_code == 74
     assert only(client.ask(fetch("t", 0, epoch=6), NAMED)).error_code == 75
     assert only(client.ask(fetch("t", 0, epoch=5), NAMED)).error_code == 0
@@ -133,7 +133,7 @@ def test_row_33_a_reader_whose_history_differs_learns_where(node: Node) -> None:
     write(client, "t", b"a", b"b")
     partition = node.broker.partitions.get("t", 0)
     assert partition is not None
-    partition.lead(5, 1)
+    partition.lead(5, 1, 1)
     write(client, "t", b"c")
     answer = only(client.ask(fetch("t", 3, last_fetched_epoch=3), NAMED))
     assert (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset, answer.records) == (0, 2, b"")
@@ -259,7 +259,7 @@ def test_a_new_leader_epoch_wakes_a_waiting_reader(node: Node) -> None:
     node.topic("t")
     reader = node.client()
     reader.send_request(fetch("t", 0, max_wait_ms=500, epoch=0), NAMED)
-    node.broker.partitions.get("t", 0).lead(1, 1)  # type: ignore[union-attr]
+    node.broker.partitions.get("t", 0).lead(1, 1, 1)  # type: ignore[union-attr]
     node.settle()
     assert only(reader.answers()[0][1]).error_code == 74
 

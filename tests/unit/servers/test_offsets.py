@@ -144,7 +144,7 @@ def test_epochs_of_offsets_are_those_that_wrote_them(node: Node) -> None:
     node.topic("t")
     client = node.client()
     write(client, START_MS - 50)
-    node.broker.partitions.get("t", 0).lead(4, 1)  # type: ignore[union-attr]
+    node.broker.partitions.get("t", 0).lead(4, 1, 1)  # type: ignore[union-attr]
     write(client, START_MS - 40)
     assert found(ask(client, EARLIEST)) == (0, -1, 0)
     assert found(ask(client, LATEST)) == (2, -1, 4)
@@ -154,7 +154,7 @@ def test_epochs_of_offsets_are_those_that_wrote_them(node: Node) -> None:
 def test_refusals(node: Node) -> None:
     node.topic("t")
     client = node.client()
-    node.broker.partitions.get("t", 0).lead(4, 1)  # type: ignore[union-attr]
+    node.broker.partitions.get("t", 0).lead(4, 1, 1)  # type: ignore[union-attr]
     assert ask(client, LATEST, topic="nowhere").error_code == 3
     assert ask(client, LATEST, partition=1).error_code == 3
     assert ask(client, LATEST, epoch=3).error_code == 74
@@ -191,9 +191,9 @@ def test_row_33_an_epoch_ends_where_the_next_begins(node: Node, version: int) ->
     partition = node.broker.partitions.get("t", 0)
     assert partition is not None
     write(client, START_MS)
-    partition.lead(3, 1)
+    partition.lead(3, 1, 1)
     write(client, START_MS, START_MS)
-    partition.lead(6, 1)
+    partition.lead(6, 1, 1)
     assert end_of(client, 0, version=version) == (0, 0, 1)
     assert end_of(client, 2, version=version) == (0, 0, 1)
     assert end_of(client, 3, version=version) == (0, 3, 3)
@@ -206,7 +206,7 @@ def test_row_33_an_epoch_ends_where_the_next_begins(node: Node, version: int) ->
 def test_row_33_the_epoch_of_the_question_is_checked_too(node: Node) -> None:
     node.topic("t")
     client = node.client()
-    node.broker.partitions.get("t", 0).lead(4, 1)  # type: ignore[union-attr]
+    node.broker.partitions.get("t", 0).lead(4, 1, 1)  # type: ignore[union-attr]
     assert end_of(client, 0, current=3)[0] == 74
     assert end_of(client, 0, current=5)[0] == 75
     assert end_of(client, 0, topic="nowhere") == (3, -1, -1)

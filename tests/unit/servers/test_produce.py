@@ -102,6 +102,7 @@ def test_row_23_other_acks_are_refused(node: Node, acks: int) -> None:
 
 def test_row_23_acks_all_below_min_insync_replicas_writes_nothing_and_weaker_acks_do(node: Node) -> None:
     node.topic("t", min_insync_replicas="2")
+    node.broker.partitions.get("t", 0).lead(0, 1, 2)  # type: ignore[union-attr]
     client = node.client()
     assert result(client.ask(produce("t", batch(b"a")), VERSION)).error_code == 19
     assert result(client.ask(produce("t", batch(b"b"), acks=1), VERSION)).base_offset == 0
