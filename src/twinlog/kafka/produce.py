@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from twinlog.base import HostFault, Refused
+from twinlog.kafka.names import INTERNAL_TOPICS
 from twinlog.kafka.partition import AppendResult, InvalidRecord
 from twinlog.kafka.partition_table import PartitionTable
 from twinlog.storage import Batch
@@ -69,6 +70,9 @@ class Production:
                     self._fail(result, unknown_topic(name))
                 elif not 0 <= index < len(of_topic):
                     self._fail(result, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                elif of_topic[index].topic in INTERNAL_TOPICS:
+                    # A coordinator's state is what it has written itself: a stranger's record there would be a lie.
+                    self._fail(result, ErrorCode.INVALID_TOPIC_EXCEPTION, "only the broker itself writes to this topic")
                 else:
                     try:
                         of_topic[index].append(buffer, batch, detail, acks, now_ms, self, result)

@@ -248,7 +248,6 @@ class GroupMachine:
     def commit(self, group_id: str, wishes: Iterable[Wish], now_ms: int, retention_ms: int = -1) -> Decision[list[int]]:
         """After ``check_commit``. The first commit of a group without members makes the group known."""
         kept, errors = self.offsets.commit(group_id, wishes, now_ms, retention_ms)
-        self._plan_expiry(now_ms)
         return Decision(errors, kept)
 
     def delete_offsets(self, group_id: str, places: list[Place]) -> Decision[list[int]]:
@@ -298,6 +297,8 @@ class GroupMachine:
     # -- replay ----------------------------------------------------------------------------------------------------
 
     def replay(self, record: StoredRecord) -> None:
+        if self._expiry_due_ms is None:  # there is something now that may grow old
+            self._expiry_due_ms = record.timestamp + self.settings.offsets_expiry_check_ms
         if record.marker is not None:
             self.offsets.replay_marker(record.producer_id, record.marker)
             return
@@ -369,9 +370,8 @@ class GroupMachine:
         for group in self.groups.values():
             group.resume(now_ms)
             self._watch(group)
-        if self.offsets.by_group:
-            self._expiry_due_ms = now_ms  # topics may have gone while this partition was led elsewhere, or by nobody
-        self._plan_expiry(now_ms)
+        # At once where there is anything: topics may have gone while this partition was led elsewhere, or by nobody.
+        self._expiry_due_ms = now_ms if self.offsets.by_group or self.groups else None
 
     def ended(self, code: int) -> None:
         for group in self.groups.values():
@@ -386,10 +386,6 @@ class GroupMachine:
         if due_ms is not None and (armed_ms is None or due_ms < armed_ms):
             self._armed[group.id] = due_ms
             heapq.heappush(self._alarms, (due_ms, group.id))
-
-    def _plan_expiry(self, now_ms: int) -> None:
-        if self._expiry_due_ms is None and (self.offsets.by_group or self.groups):
-            self._expiry_due_ms = now_ms + self.settings.offsets_expiry_check_ms
 
     def next_wake_ms(self) -> int | None:
         alarm_ms = self._alarms[0][0] if self._alarms else None

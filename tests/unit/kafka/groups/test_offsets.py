@@ -146,6 +146,13 @@ def test_who_is_no_member_commits_only_while_the_group_is_empty(coordinator: Coo
 # ---- row 46: expiry ----
 
 
+def test_row_46_the_very_first_commit_is_enough_to_look_for_old_ones_later(coordinator: Coordinator) -> None:
+    coordinator.commit(1)
+    settings = coordinator.settings
+    coordinator.pass_ms(settings.offsets_retention_ms + settings.offsets_expiry_check_ms)
+    assert coordinator.committed() is None
+
+
 def test_row_46_offsets_of_a_group_with_members_never_expire(coordinator: Coordinator) -> None:
     member = ClassicMember(coordinator, session_ms=MINUTE_MS * 30)
     settle(member)
