@@ -344,3 +344,6 @@ class Rights(Protocol):
 
     def check(self, user: str, vhost: str, right: str, name: str, *, kind: str = "queue") -> None:
         """``Refused`` 403 unless the user has ``right`` on the queue or exchange of that name."""
+
+    def check_topic(self, user: str, vhost: str, right: str, exchange: str, key: str) -> None:
+        """For topic exchanges: ``Refused`` 403 unless the user may publish (``WRITE``) or bind (``READ``) by it."""
