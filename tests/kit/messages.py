@@ -1,4 +1,4 @@
-"""Queues in a dictionary: what channels need of ``amqp.ports.Messages``, without disk, limits, expiry or dead letters."""
+"""Queues in a dictionary: what channels need of ``amqp.ports.Messages``, without disk, limits or dead letters."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from twinlog.app.amqp import AmqpRooms, MakeKeeper
 from twinlog.app.journal import FrameJournal
 from twinlog.app.settings import NodeSettings
 from twinlog.app.sides import NOT_BUILT, SIDES, Side, SidePlan
@@ -42,7 +43,14 @@ class Node:
     ``on_failed`` hears when the node cannot go on (its metadata can no longer be written); then stop the process.
     """
 
-    def __init__(self, host: Host, settings: NodeSettings, log: Log, sides: Sequence[SidePlan] = SIDES) -> None:
+    def __init__(
+        self,
+        host: Host,
+        settings: NodeSettings,
+        log: Log,
+        sides: Sequence[SidePlan] = SIDES,
+        make_keeper: MakeKeeper | None = None,
+    ) -> None:
         self.host = host
         self.settings = settings
         self.log = log
@@ -71,6 +79,7 @@ class Node:
             later=host.tasks.later,
             groups=settings.groups,
         )
+        self.amqp = AmqpRooms(self, make_keeper) if make_keeper else None
 
     # ---- start ------------------------------------------------------------------------------------------------
 
@@ -84,6 +93,8 @@ class Node:
         await self._open_sides(port_known=False)
         await self._register()
         self.broker.start()
+        if self.amqp is not None:
+            await self.amqp.start()
         await self._open_sides(port_known=True)
 
     async def _open_sides(self, *, port_known: bool) -> None:

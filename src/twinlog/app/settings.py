@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, get_type_hints
 
+from twinlog.amqp.settings import AmqpSettings
 from twinlog.base.address import is_address
 from twinlog.base.settings import Form, Setting, setting, settings_of
 from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
@@ -99,6 +100,7 @@ class NodeSettings:
     storage: StorageSettings = section("storage", StorageSettings)
     metadata: MetadataLogSettings = section("metadata", MetadataLogSettings)
     amqp_listen: AmqpListenSettings = section("amqp", AmqpListenSettings)
+    amqp: AmqpSettings = section("amqp", AmqpSettings)
     http_listen: HttpListenSettings = section("http", HttpListenSettings)
     log_lines: LogLineSettings = section("log", LogLineSettings)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from twinlog.base.address import Address, parse_address
 from twinlog.host import Listener
+from twinlog.servers.amqp.server import AmqpServer
 from twinlog.servers.kafka.server import KafkaServer
 
 if TYPE_CHECKING:
@@ -54,6 +55,39 @@ class KafkaSide:
     @property
     def connection_count(self) -> int:
         return self._server.connection_count
+
+
+class AmqpSide:
+    """AMQP clients, in the clear."""
+
+    def __init__(self, node: Node) -> None:
+        assert node.amqp is not None
+        self._network = node.host.network
+        self._listener: Listener | None = None
+        self.server = AmqpServer(
+            broker=node.amqp.broker,
+            clock=node.host.clock,
+            tasks=node.host.tasks,
+            log=node.log,
+            cluster_name=lambda: node.metadata.image.cluster_id or "twinlog",
+        )
+        node.amqp.topology.on_vhost_deleted = self.server.close_vhost
+
+    async def open(self, address: Address) -> Address:
+        self._listener = await self._network.listen(address.host, address.port, self.server.accept)
+        return Address(*self._listener.address)
+
+    def close_door(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self.server.drain_all()
+
+    def close_connections(self) -> None:
+        self.server.close_all()
+
+    @property
+    def connection_count(self) -> int:
+        return self.server.connection_count
 
 
 class SidePlan(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from twinlog import _kernel
-from twinlog._kernel import RUN_COPIES, RUN_HEADERS, RUN_IMMEDIATE, RUN_MANDATORY, Concerns, build_run, split_run
+from twinlog._kernel import RUN_COPIES, RUN_HEADERS, RUN_IMMEDIATE, RUN_MANDATORY, build_run, split_run
 from twinlog.amqp.codes import (
     ACCESS_REFUSED,
     NO_ROUTE,
@@ -27,6 +27,7 @@ from twinlog.wire.amqp.codec import encode_arguments
 from twinlog.wire.amqp.methods import BasicReturn
 
 if TYPE_CHECKING:
+    from twinlog._kernel import Concerns
     from twinlog.amqp.channel.channel import Channel
 
 COPIES_MAX: Final = 1000

@@ -55,6 +55,15 @@ class LiveTopology:
     def keeper(self, keeper: QueueKeeper) -> None:
         self._follower.keeper = keeper
 
+    @property
+    def on_vhost_deleted(self) -> Callable[[str], None]:
+        """Hears of a vhost whose queues and exchanges are gone."""
+        return self._follower.on_vhost_deleted
+
+    @on_vhost_deleted.setter
+    def on_vhost_deleted(self, listener: Callable[[str], None]) -> None:
+        self._follower.on_vhost_deleted = listener
+
     def start(self) -> None:
         offset = self._metadata.image_decided.offset + 1
         self._local_id_next = LOCAL_ID | offset % LOCAL_STARTS << 32

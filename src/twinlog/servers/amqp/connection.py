@@ -602,6 +602,12 @@ class AmqpConnection:
         elif isinstance(method, wire.ConnectionCloseOk):
             self._finish()
 
+    def drain(self) -> None:
+        if self.state < RUNNING:
+            self._finish()
+        elif self.state == RUNNING:
+            self._hold("drain")
+
     def close(self, code: int = CONNECTION_FORCED, reason: str = "broker forced connection closure") -> None:
         """An operator, or the end of the node, closes it."""
         if self.state < RUNNING:

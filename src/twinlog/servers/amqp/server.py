@@ -109,6 +109,11 @@ class AmqpServer:
             if connection.caller.vhost == vhost:
                 connection.close(CONNECTION_FORCED, f"vhost '{vhost}' is deleted")
 
+    def drain_all(self) -> None:
+        """Nothing new is read; what is under way gets its answers."""
+        for connection in list(self._connections):
+            connection.drain()
+
     def close_all(self, reason: str = "broker forced connection closure with reason 'shutdown'") -> None:
         """Everybody is told, and has a moment to agree."""
         for connection in list(self._connections):
