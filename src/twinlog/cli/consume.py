@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from twinlog.cli.ending import fail
-from twinlog.cli.options import BOOTSTRAP_DEFAULT, Bootstrap, connected
+from twinlog.cli.options import BOOTSTRAP_DEFAULT, Bootstrap, connected, moment
 from twinlog.client import Client, Consumer, Record
 from twinlog.client.blocking import EARLIEST, LATEST
 
@@ -111,15 +111,9 @@ def starting_offsets(client: Client, topic: str, partitions: list[int], start: s
         first = client.offsets(topic, partitions, EARLIEST)
         ends = client.offsets(topic, partitions, LATEST)
         return {partition: max(first[partition], ends[partition] - int(start[1:])) for partition in partitions}
-    try:
-        moment = datetime.fromisoformat(start)
-    except ValueError:
-        fail(
-            f"--from {start}: it is neither beginning, end, an offset, -N nor a time",
-            "Write a time like 2026-01-31T12:00 (this machine's zone) or 2026-01-31T12:00Z.",
-            code=2,
-        )
-    return client.offsets(topic, partitions, int(moment.timestamp() * 1000))
+    return client.offsets(
+        topic, partitions, moment(start, "--from", "neither beginning, end, an offset, -N nor a time")
+    )
 
 
 def formatter(text: str, *, safe: bool) -> Callable[[Record], bytes]:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -33,6 +34,8 @@ NEXT_STEPS: Final[dict[int, str]] = {
     ErrorCode.INVALID_CONFIG: "See the configs of a topic with `twinlog topic describe NAME --configs`.",
     ErrorCode.INVALID_PARTITIONS: "A topic can only get more partitions than it has, not fewer.",
     ErrorCode.MESSAGE_TOO_LARGE: "Raise it with `twinlog topic alter NAME --config max.message.bytes=...`.",
+    ErrorCode.GROUP_ID_NOT_FOUND: "See the groups there are with `twinlog group list`.",
+    ErrorCode.NON_EMPTY_GROUP: "Stop its members first; `twinlog group describe NAME` names them.",
     ErrorCode.KAFKA_STORAGE_ERROR: "The broker's disk failed or is full: its log says more.",
 }
 
@@ -73,6 +76,18 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
             fail(f"{option} {text}: write it as name=value", code=2)
         found[name] = value
     return found
+
+
+def moment(text: str, option: str, is_what: str = "no time") -> int:
+    """A time in milliseconds."""
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        fail(
+            f"{option} {text}: it is {is_what}",
+            "Write a time like 2026-01-31T12:00 (this machine's zone) or 2026-01-31T12:00Z.",
+            code=2,
+        )
 
 
 def print_json(value: Any) -> None:

@@ -19,7 +19,7 @@ from twinlog.wire.kafka.messages import ApiVersionsRequest, ApiVersionsResponse
 ANSWER_BYTES_MAX: Final = 512 * MIB
 HELLO_VERSION: Final = 3
 # From these versions on, topics are known by id alone. Names do for us, and are the same in every version below.
-VERSION_CAPS: Final = {0: 12, 1: 12}
+VERSION_CAPS: Final = {0: 12, 1: 12, 8: 9, 9: 9}
 
 
 class Answer(NamedTuple):

@@ -1,0 +1,145 @@
+"""``twinlog group`` against a running broker, with members that speak either protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.scenarios.command_line.test_commands import Shell
+from tests.scenarios.kafka.batches import Record, batch
+from tests.scenarios.kafka.groups import Group, settle
+from tests.scenarios.kafka.raw import Connection
+from twinlog.testing import Broker
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[Broker]:
+    with Broker() as running:
+        yield running
+
+
+@pytest.fixture
+def twinlog(broker: Broker) -> Shell:
+    return Shell(broker.kafka)
+
+
+@pytest.fixture
+def group(broker: Broker, request: pytest.FixtureRequest) -> Iterator[Group]:
+    """A group over a topic of two partitions with ten records in the first, of which three are committed."""
+    name = request.node.name.removeprefix("test_").replace("[", "-").replace("]", "")
+    with Connection(broker.kafka) as kafka:
+        kafka.create_topic(name, 2)
+        assert kafka.produce(name, batch([Record(b"%d" % number) for number in range(10)])).error_code == 0
+    with Group(broker.kafka, f"{name}-readers", name) as made:
+        assert made.commit(3, 0) == 0
+        yield made
+
+
+def partitions(text: str) -> dict[int, tuple[int | None, int | None]]:
+    return {each["partition"]: (each["committed"], each["lag"]) for each in json.loads(text)["partitions"]}
+
+
+def test_groups_are_listed(twinlog: Shell, group: Group) -> None:
+    listed = {each["group"]: each for each in json.loads(twinlog("group", "list", "--json"))}
+    assert listed[group.name] == {"group": group.name, "state": "Empty", "type": "classic", "protocol_type": ""}
+    assert [group.name, "Empty", "classic"] in [line.split() for line in twinlog("group", "list").splitlines()]
+
+
+def test_a_classic_group_is_described(twinlog: Shell, group: Group) -> None:
+    member = group.classic(instance_id="still")
+    settle(member, partitions=2)
+    told = json.loads(twinlog("group", "describe", group.name, "--json"))
+    assert (told["state"], told["type"], told["assignor"], told["coordinator"]) == ("Stable", "classic", "range", 1)
+    (only,) = told["members"]
+    assert (only["member"], only["instance"], only["client"], only["host"]) == (
+        member.id,
+        "still",
+        "scenario",
+        "127.0.0.1",
+    )
+    assert [each["partition"] for each in only["partitions"]] == [0, 1]
+    assert [(p["committed"], p["end"], p["lag"], p["member"]) for p in told["partitions"]] == [
+        (3, 10, 7, member.id),
+        (None, 0, None, member.id),
+    ]
+    shown = twinlog("group", "describe", group.name)
+    assert f"{group.name}  Stable  type classic  assignor range  coordinator 1" in shown
+    assert [group.topic, "0", "3", "10", "7", member.id] in [line.split() for line in shown.splitlines()]
+
+
+def test_a_consumer_group_is_described(twinlog: Shell, group: Group) -> None:
+    member = group.consumer("one")
+    assert member.join() == 0
+    told = json.loads(twinlog("group", "describe", group.name, "--json"))
+    assert (told["state"], told["type"], told["assignor"]) == ("Stable", "consumer", "uniform")
+    assert [each["member"] for each in told["partitions"]] == ["one", "one"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offsets"),
+    [
+        (["--to-earliest"], {0: 0}),
+        (["--to-latest"], {0: 10}),
+        (["--to-offset", "7"], {0: 7}),
+        (["--to-offset", "99"], {0: 10}),
+        (["--shift-by", "2"], {0: 5}),
+        (["--shift-by", "-2"], {0: 1}),
+        (["--shift-by", "-99"], {0: 0}),
+        (["--to-datetime", "2020-01-01T00:00Z"], {0: 0}),
+        (["--to-datetime", "2100-01-01T00:00Z"], {0: 10}),
+    ],
+    ids=lambda value: "".join(value).replace(":", "") if isinstance(value, list) else "",
+)
+def test_offsets_are_reset(twinlog: Shell, group: Group, words: list[str], offsets: dict[int, int]) -> None:
+    done = json.loads(twinlog("group", "reset-offsets", group.name, *words, "--execute", "--json"))
+    assert done["executed"]
+    assert {each["partition"]: each["new"] for each in done["partitions"]} == offsets
+    assert group.committed(0).committed_offset == offsets[0]
+    assert group.committed(1).committed_offset == -1
+
+
+def test_nothing_is_reset_without_execute(twinlog: Shell, group: Group) -> None:
+    dry = twinlog("group", "reset-offsets", group.name, "--to-latest")
+    assert dry.splitlines()[-1] == "Nothing was changed: --execute sets these offsets."
+    assert dry.splitlines()[1].split() == [group.topic, "0", "3", "10"]
+    assert group.committed(0).committed_offset == 3
+
+
+def test_topics_and_partitions_are_chosen_also_for_a_group_to_come(twinlog: Shell, group: Group) -> None:
+    twinlog("group", "reset-offsets", group.name, "--topic", f"{group.topic}:1", "--to-earliest", "--execute")
+    assert partitions(twinlog("group", "describe", group.name, "--json")) == {0: (3, 7), 1: (0, 0)}
+    name = group.name + "-to-come"
+    twinlog("group", "reset-offsets", name, "--topic", group.topic, "--to-latest", "--execute")
+    assert partitions(twinlog("group", "describe", name, "--json")) == {0: (10, 0), 1: (0, 0)}
+
+
+def test_a_group_goes_with_its_offsets(twinlog: Shell, group: Group) -> None:
+    code, _, err = twinlog.run("group", "delete", group.name, given=b"n\n")
+    assert (code, "nothing was deleted" in err) == (1, True)
+    assert twinlog("group", "delete", group.name, "--yes") == f"Deleted {group.name}.\n"
+    assert group.listed() is None
+
+
+def test_refusals_say_what_to_do_next(twinlog: Shell, group: Group) -> None:
+    settle(group.classic(), partitions=2)
+    for words, ends_with, what, step in (
+        (("describe", "absent"), 1, "GROUP_ID_NOT_FOUND", "twinlog group list"),
+        (("delete", "-y", "absent"), 1, "GROUP_ID_NOT_FOUND", "twinlog group list"),
+        (("delete", "-y", group.name), 1, "NON_EMPTY_GROUP", "Stop its members"),
+        (("reset-offsets", group.name, "--to-latest"), 1, "it has 1 members", "Stop its members"),
+        (("reset-offsets", "absent", "--to-latest"), 1, "GROUP_ID_NOT_FOUND", "twinlog group list"),
+        (("reset-offsets", "absent"), 2, "say where to", "--to-earliest"),
+        (("reset-offsets", "absent", "--to-latest", "--to-offset", "1"), 2, "say where to, once", "--to-earliest"),
+        (("reset-offsets", "absent", "--to-datetime", "soon"), 2, "it is no time", "2026"),
+        (("reset-offsets", "new", "-t", "absent", "--to-latest"), 1, "UNKNOWN_TOPIC_OR_PARTITION", "topic list"),
+        (("reset-offsets", "new", "-t", f"{group.topic}:7", "--to-latest"), 2, "partitions 0 to 1", ""),
+        (("reset-offsets", "new", "-t", f"{group.topic}:x", "--to-latest"), 2, "write numbers", ""),
+        (("reset-offsets", "new", "-t", group.topic, "--shift-by", "1"), 1, "no committed offset", "--to-offset"),
+    ):
+        code, _, err = twinlog.run("group", *words)
+        assert code == ends_with, (words, err)
+        assert what in err, words
+        assert step in err, words
+        assert "Traceback" not in err
