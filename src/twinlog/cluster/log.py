@@ -97,6 +97,8 @@ class MetadataLog:
         self._waiting.append(_Proposal(image, delta, done))
 
     def close(self) -> None:
+        """Nothing is written any more: a log that fails while the node stops has nobody to be reported to."""
+        self.offline = self.offline or HostFault("metadata log", "closed")
         self._journal.close()
 
     def _propose_nothing(self, done: ProposalDone) -> None:

@@ -201,7 +201,7 @@ class SimLoop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        handle = SimHandle(callback, args, context or copy_context(), self.now_us)
+        handle = SimHandle(callback, args, copy_context() if context is None else context, self.now_us)
         if not self._closed:
             self._ready.append(handle)
         return handle
@@ -219,7 +219,7 @@ class SimLoop(asyncio.AbstractEventLoop):
     def call_at_us(
         self, when_us: int, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        handle = SimHandle(callback, args, context or copy_context(), when_us)
+        handle = SimHandle(callback, args, copy_context() if context is None else context, when_us)
         if not self._closed:
             self._serial += 1
             heapq.heappush(self._timers, (when_us, self._serial, handle))
@@ -238,7 +238,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self, coro: Coroutine[Any, Any, T], *, name: str | None = None, context: Context | None = None
     ) -> asyncio.Task[T]:
         self._serial += 1
-        context = context or copy_context()
+        context = copy_context() if context is None else context
         # A name of asyncio's own would count through the whole process, and differ from run to run.
         task = CountedTask(self._serial, coro, loop=self, name=name or f"task-{self._serial}", context=context)
         owner = context.get(OWNER)

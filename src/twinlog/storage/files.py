@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from twinlog.host import Disk, File, Tasks
 
+REWRITE_BYTES: Final = 1 << 20
 LOOKS_MAX: Final = 64  # files passed over in search of one to close
 
 
@@ -99,6 +100,18 @@ def write_cache(disk: Disk, path: str, data: bytes) -> None:
         file.append((data,))
     finally:
         file.close()
+
+
+def write_again(file: File, position: int = 0) -> None:
+    """Writes the bytes from ``position`` on over themselves, so that the next sync is about them.
+
+    After a sync that failed, the kernel holds bytes that are not on the disk and takes them for clean: a process that
+    starts then reads them, syncs them with success, and the next power cut takes them.
+    """
+    while position < file.size:
+        data = file.read_at(position, REWRITE_BYTES)
+        file.write_at(position, data)
+        position += len(data)
 
 
 def read_whole(disk: Disk, path: str, limit: int = 1 << 30) -> bytes | None:

@@ -21,7 +21,7 @@ from twinlog._kernel import crc32c, frame_build, frame_scan
 from twinlog.base import DiskFull, HostFault
 from twinlog.host import Buffer, Disk, File
 from twinlog.storage.errors import Damaged
-from twinlog.storage.files import read_whole, write_whole
+from twinlog.storage.files import read_whole, write_again, write_whole
 from twinlog.storage.flusher import Flusher
 
 VERSION: Final = 1
@@ -195,9 +195,11 @@ class FrameLog:
         self._file = self._disk.open(self._path(self._bases[-1]))
         if self._file.size == 0:  # the power went between its name and its head
             self._file.append((frame_build([FILE_HEAD.pack(FILE_MAGIC, VERSION, 0, self._bases[-1])]),))
+        self.position_synced = self.position_end = replay.position + len(replay.records)
+        if self.position_end > (mark or 0):
+            write_again(self._file)  # nobody knows whether its last sync failed
         self._disk.sync_now(self._file)
         self.size_bytes = self._file.size
-        self.position_synced = self.position_end = replay.position + len(replay.records)
         self._mark.write_now(self.position_end)
         self._disk.sync_directory_now(self._directory)
         return replay

@@ -24,7 +24,7 @@ from twinlog.base.units import MIB
 from twinlog.host import File
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
-from twinlog.storage.files import write_whole
+from twinlog.storage.files import write_again, write_whole
 from twinlog.storage.marks import CLEAN, LogKey, Mark
 from twinlog.storage.ports import LogHome
 from twinlog.storage.producers import Duplicate, ProducerStates
@@ -147,6 +147,11 @@ class PartitionLog:
         if self.offline is not None or self._resting is not None:
             self._ready()
         return self._producers
+
+    def expire_producers(self, now_ms: int) -> None:
+        """Forgets who was silent for too long. A log that rests is not woken for that."""
+        if self.offline is None and self._resting is None and self._producers.by_id:
+            self._producers.expire(now_ms, self._home.settings.producer_id_expiration_ms)
 
     @property
     def settings(self) -> LogSettings:
@@ -558,6 +563,9 @@ class PartitionLog:
         except Damaged as fault:
             self.failed(fault)
             raise
+        except HostFault:
+            self._resting = self._mark_kept = mark  # half awake it would look empty: whoever asks next tries again
+            raise
 
     def _reload(self, mark: Mark | None) -> None:
         self._producers = ProducerStates(self._home.settings.producer_ids_max)
@@ -597,19 +605,24 @@ class PartitionLog:
             write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
         self.epochs.delete_to(self.offset_start)  # in memory: an epoch moved to the log's very end would be lost
         if not clean and self._active is not None:
-            self._sync_recovered()
+            self._sync_recovered(mark)
         self._drop_segments(self._start_marked)
 
-    def _sync_recovered(self) -> None:
-        """Names, bytes and cuts of the last life may still be only in memory: they count once synced again."""
+    def _sync_recovered(self, mark: Mark | None) -> None:
+        """Names, bytes and cuts of the last life may still be only in memory: they count once written and synced
+        again."""
         for segment in self._segments.all[self._segments.slot(self.offset_synced) :]:
-            self._home.pool.open(segment)
+            file = self._home.pool.open(segment)
+            known = mark is not None and segment.offset_base == mark.segment_base
+            write_again(file, mark.segment_size if mark is not None and known else 0)
             segment.unsynced = True
             self._unsynced.append(segment)
         names = ["epochs", *(f"{offset:020d}.producers" for offset in self._snapshots)]
         for path in (f"{self.path}/{name}" for name in names):
             if self._home.disk.exists(path):
-                self._files.append(self._home.disk.open(path))
+                file = self._home.disk.open(path)
+                write_again(file)
+                self._files.append(file)
         self._directories += [self.path, self._home.logs_path]
         self._home.flusher.dirty(self, self.offset_synced < self.offset_end)
 

@@ -194,8 +194,7 @@ class LogStore:
         now_ms = self._host.clock.now_ms()
         for directory in self.directories:
             for log in directory.logs.values():
-                if log.producers.by_id:
-                    log.producers.expire(now_ms, self.settings.producer_id_expiration_ms)
+                log.expire_producers(now_ms)
 
     # Closing.
 

@@ -207,3 +207,14 @@ def test_a_log_of_a_newer_release_stops_the_start() -> None:
     journal.entries.append(newer)
     with pytest.raises(UnknownRecord, match="version 9"):
         open_log(journal)
+
+
+def test_after_its_end_a_log_refuses_and_writes_nothing() -> None:
+    # A partition log may fail while the node stops; what is said about it then comes too late.
+    journal = MemoryJournal()
+    log = open_log(journal)
+    log.close()
+    heard: list[object] = []
+    log.propose([FeatureLevel("a", 1)], heard.append)
+    assert isinstance(heard[0], HostFault)
+    assert journal.entries == []

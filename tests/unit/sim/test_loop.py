@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -191,3 +192,15 @@ def test_who_stands_still_loses_nothing() -> None:
 def test_threads_are_refused() -> None:
     with World(1) as world, pytest.raises(AssertionError, match="no threads"):
         world.loop.call_soon_threadsafe(print)
+
+
+def test_a_callback_with_a_context_of_its_own_outlives_who_scheduled_it() -> None:
+    # An empty context counts as false, and was once taken for none at all.
+    ran: list[str] = []
+    with World(1) as world:
+        owner = Owner("a", world.fail)
+        owner.context().run(lambda: world.loop.call_soon(ran.append, "theirs"))
+        owner.context().run(lambda: world.loop.call_soon(ran.append, "nobody's", context=Context()))
+        world.loop.bury(owner)
+        world.run_for(1)
+    assert ran == ["nobody's"]

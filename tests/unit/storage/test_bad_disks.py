@@ -1,0 +1,90 @@
+"""Disks that fail: what a log believes afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.kit.storage import TOPIC, Machine, append, everything
+from twinlog.base import HostFault
+
+SEEDS = range(24)  # a failed sync loses about half of what it was about, and hides that about half of the time
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_restart_does_not_take_the_page_cache_for_the_disk(seed: int) -> None:
+    # A sync fails, the process ends, the machine runs on: the next process reads bytes that are nowhere else.
+    machine = Machine(seed)
+    log = machine.store().log(TOPIC, 0)
+    append(log, [b"durable"])
+    machine.settle()
+    append(log, [b"one", b"two"])
+    machine.platter.faults.fail("sync")
+    machine.settle()
+    assert log.offline is not None
+
+    machine.kill()
+    log = machine.store().log(TOPIC, 0)
+    machine.settle(200)
+    confirmed = everything(log)[: log.offset_synced]
+
+    machine.cut_power()
+    log = machine.store().log(TOPIC, 0)
+    assert log.offline is None
+    assert everything(log)[: len(confirmed)] == confirmed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nor_does_the_metadata_log(seed: int) -> None:
+    machine = Machine(seed)
+    store = machine.store()
+    frames = machine.frame_log(store)
+    frames.open()
+    frames.append([b"durable"])
+    machine.settle()
+    frames.append([b"one"])
+    machine.platter.faults.fail("sync")
+    machine.settle()
+
+    machine.kill()
+    found = machine.frame_log(machine.store()).open().records
+
+    machine.cut_power()
+    assert machine.frame_log(machine.store()).open().records == found
+
+
+@pytest.mark.parametrize("call", ["list", "open", "read"])
+def test_a_resting_log_that_cannot_be_read_goes_on_resting(call: str) -> None:
+    machine = Machine()
+    store = machine.store()
+    log = store.log(TOPIC, 0)
+    for number in range(20):
+        append(log, [b"%d" % number, b"x" * 200])
+    machine.settle()
+    before = everything(log)
+    machine.close(store)
+    machine.kill()
+
+    log = machine.store().log(TOPIC, 0)
+    machine.platter.faults.fail(call, path_part="-0")  # type: ignore[arg-type]
+    with pytest.raises(HostFault):
+        append(log, [b"refused"])
+    append(log, [b"taken"])
+    assert everything(log) == [*before, (len(before), b"taken")]
+
+
+def test_housekeeping_goes_on_beside_a_log_that_is_offline_and_wakes_none_that_rests() -> None:
+    machine = Machine()
+    store = machine.store()
+    for partition in (0, 1):
+        append(store.log(TOPIC, partition), [b"value"])
+    machine.settle(1000)
+    machine.close(store)
+    machine.kill()
+
+    store = machine.store()
+    damaged, resting = store.log(TOPIC, 0), store.log(TOPIC, 1)
+    damaged.failed(HostFault(damaged.path, "damaged"))
+    opened = machine.platter.faults.calls["open"]
+    machine.settle(60_000)  # whatever housekeeping raises is raised here
+    assert machine.platter.faults.calls["open"] == opened
+    assert everything(resting) == [(0, b"value")]
