@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,8 @@ from tests.scenarios.kafka.batches import Record, batch
 from tests.scenarios.kafka.groups import Group, settle
 from tests.scenarios.kafka.raw import Connection
 from twinlog.testing import Broker
+
+RECORDS = [Record(b"%d" % number, timestamp=int(time.time() * 1000) - 10_000 + number) for number in range(10)]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +34,7 @@ def group(broker: Broker, request: pytest.FixtureRequest) -> Iterator[Group]:
     name = request.node.name.removeprefix("test_").replace("[", "-").replace("]", "")
     with Connection(broker.kafka) as kafka:
         kafka.create_topic(name, 2)
-        assert kafka.produce(name, batch([Record(b"%d" % number) for number in range(10)])).error_code == 0
+        assert kafka.produce(name, batch(RECORDS)).error_code == 0
     with Group(broker.kafka, f"{name}-readers", name) as made:
         assert made.commit(3, 0) == 0
         yield made
