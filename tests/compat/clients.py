@@ -163,7 +163,7 @@ def java_classpath() -> str:
             fetch = ["mvn", "-B", "-q", "-f", str(HERE / "java" / "pom.xml"), "dependency:copy-dependencies"]
             run([*fetch, "-DincludeScope=runtime", f"-DoutputDirectory={home / 'libs'}"], home)
             compile_ = ["javac", "-d", str(home / "classes"), "-cp", f"{home}/libs/*"]
-            run([*compile_, str(HERE / "java" / "src" / "Driver.java")], home)
+            run([*compile_, *map(str, sorted((HERE / "java" / "src").glob("*.java")))], home)
     return f"{home}/classes:{home}/libs/*"
 
 

@@ -110,3 +110,30 @@ def test_kafka_broker_api_versions_understands_every_key(target: Target) -> None
     assert "Produce(0): 0 to" in told
     assert "Fetch(1): 4 to" in told
     assert "UNKNOWN" not in told
+
+
+def test_kafka_consumer_groups_lists_describes_resets_and_deletes(target: Target, clients: Clients, topic: str) -> None:
+    group = topic + "-group"
+    clients["java"].produce(topic=topic, partition=0, records=[record(b"v")] * 7)
+    read = run(
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+        *("--bootstrap-server", target.bootstrap, "--topic", topic, "--group", group, "--from-beginning"),
+        *("--max-messages", "7", "--timeout-ms", "15000"),
+    )
+    assert read.splitlines() == ["v"] * 7
+
+    def groups(*arguments: str) -> str:
+        tool = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+        return run(tool, "--bootstrap-server", target.bootstrap, *arguments)
+
+    assert [group, "Classic", "Empty"] == next(
+        [words[0], words[1], words[-1]]
+        for words in map(str.split, groups("--list", "--state", "--type").splitlines())
+        if words and words[0] == group
+    )
+    (line,) = [each for each in groups("--describe", "--group", group).splitlines() if topic in each.split()[1:2]]
+    assert line.split()[1:6] == [topic, "0", "7", "7", "0"]
+    moved = groups("--reset-offsets", "--group", group, "--topic", topic, "--shift-by", "-3", "--execute")
+    assert [group, topic, "0", "4"] in [each.split()[:4] for each in moved.splitlines()]
+    assert "successful" in groups("--delete-offsets", "--group", group, "--topic", topic).lower()
+    assert f"('{group}') was successful" in groups("--delete", "--group", group)

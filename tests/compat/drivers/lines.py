@@ -9,6 +9,10 @@ Commands: ``produce`` ``consume`` ``offset_at`` ``partitions`` ``create_topic`` 
 ``describe_configs`` ``alter_configs`` ``delete_records`` ``list_topics`` ``topic_id`` ``describe_cluster``.
 ``produce`` answers [partition, offset, timestamp] a record, or null when acks is 0. A producer lives on under its
 settings and ``producer`` name, so that a later command meets the same one.
+
+A driver can be one member of one group: ``subscribe`` (group, topic, protocol classic or consumer, assignor range or
+cooperative, instance), ``poll_group`` (for ms; which partitions it owns then, and [partition, offset, value] of what
+it read), ``commit_group`` (what it read), ``leave_group``.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ from typing import Any
 
 LARGEST_REQUEST_BYTES = 64 * 1024 * 1024  # drivers never refuse by size themselves: the broker's answer is what counts
 CALL_TIMEOUT_S = 20.0
+SESSION_MS = 2000
+HEARTBEAT_MS = 200
 # What a call that only asks may meet just after a restart, from libraries that leave trying again to the program:
 # unavailable leader, old or unknown leader epoch, and a library's own "no connection yet".
 PASSING_CODES = (5, 6, 74, 75)

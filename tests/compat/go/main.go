@@ -71,12 +71,18 @@ type command struct {
 	Incremental *bool              `json:"incremental"`
 	Total       int                `json:"total"`
 	Before      int64              `json:"before"`
+	Group       string             `json:"group"`
+	Protocol    string             `json:"protocol"`
+	Assignor    string             `json:"assignor"`
+	Instance    string             `json:"instance"`
+	Ms          int                `json:"ms"`
 }
 
 type driver struct {
 	bootstrap string
 	admin     *kadm.Client
 	producers map[string]*kgo.Client
+	member    *groupMember
 }
 
 func (d *driver) producer(c *command) (*kgo.Client, error) {
@@ -269,6 +275,15 @@ func (d *driver) run(ctx context.Context, c *command) (any, error) {
 		return d.consume(c)
 	case "offset_at":
 		return d.offsetAt(ctx, c)
+	case "subscribe":
+		return nil, d.subscribe(c)
+	case "poll_group":
+		return d.member.poll(c.Ms)
+	case "commit_group":
+		return nil, d.member.client.CommitUncommittedOffsets(ctx)
+	case "leave_group":
+		d.member.client.CloseAllowingRebalance()
+		return nil, nil
 	case "partitions":
 		detail, err := d.describeTopic(ctx, c.Topic)
 		return len(detail.Partitions), err

@@ -44,11 +44,14 @@ import org.apache.kafka.common.utils.AppInfoParser;
 public class Driver {
     static final int LARGEST_REQUEST_BYTES = 64 * 1024 * 1024;
     static final long CALL_TIMEOUT_S = 20;
+    static final int SESSION_MS = 2000; // as in lines.py
+    static final int HEARTBEAT_MS = 200;
     static final ObjectMapper JSON = new ObjectMapper();
 
     final String bootstrap;
     final Admin admin;
     final Map<String, KafkaProducer<byte[], byte[]>> producers = new HashMap<>();
+    Member member;
 
     static class Unsupported extends Exception {
         Unsupported(String reason) { super(reason); }
@@ -178,6 +181,10 @@ public class Driver {
             case "produce": return produce(c);
             case "consume": return consume(c);
             case "offset_at": return offsetAt(c);
+            case "subscribe": member = new Member(bootstrap, c, SESSION_MS, HEARTBEAT_MS); return null;
+            case "poll_group": return member.poll(c.get("ms").asLong());
+            case "commit_group": member.consumer.commitSync(); return null;
+            case "leave_group": member.close(); return null;
             case "partitions":
                 return JSON.valueToTree(await(admin.describeTopics(List.of(topic)).topicNameValues().get(topic)).partitions().size());
             case "create_topic":
