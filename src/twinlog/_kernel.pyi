@@ -139,6 +139,8 @@ RUN_IMMEDIATE: Final[int]
 RUN_PERSISTENT: Final[int]
 RUN_HEADERS: Final[int]
 RUN_COPIES: Final[int]
+RUN_DELAY: Final[int]
+RUN_DEATHS: Final[int]
 
 # (priority, 0 for none; expiration; user id; reply-to if it begins with amq.rabbitmq.reply-to), None if none is set
 Concerns: TypeAlias = tuple[int, str | None, str | None, str | None]
@@ -167,7 +169,8 @@ class AmqpParser:
             consecutive publishes on one channel, alike in exchange, key, ``RUN_*`` flags and ``Concerns``; ``blob`` is
             the stored form of the run. ``RUN_PERSISTENT``: delivery mode 2. ``RUN_HEADERS``: all of them have a header
             table with something in it, and only ``split_run`` shows what. ``RUN_COPIES``: that table has ``CC`` or
-            ``BCC``; such a message is always a run of its own. Other properties pass unseen and unchanged.
+            ``BCC``; ``RUN_DELAY``: ``x-delay``. Such a message is always a run of its own. Other properties pass unseen
+            and unchanged.
         (AMQP_ACK, channel, low, high)             acks of single deliveries without a gap
         (AMQP_ACK_MULTIPLE, channel, tag)
         (AMQP_METHOD, channel, class, method, arguments)   every other method; the caller decides whether it exists
@@ -198,6 +201,9 @@ def build_run(exchange: str, key: str, flags: int, messages: Sequence[tuple[Buff
 
 def run_info(blob: Buffer) -> tuple[str, str, int, int, int, Concerns | None]:
     """(exchange, key, flags, count, position of the first message, concerns). Does not check the checksum."""
+
+def measure_run(blob: Buffer, position: int, count: int) -> tuple[int, int, int]:
+    """Up to ``count`` messages from ``position`` (0: the first): (how many, size of their bodies, position behind)."""
 
 def split_run(blob: Buffer, position: int, count: int) -> list[tuple[int, bytes, bytes]]:
     """Up to ``count`` messages from ``position`` (0: the first): (position, properties with their flags, body)."""

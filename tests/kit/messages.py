@@ -126,6 +126,15 @@ class MemoryMessages:
         self.mark = 0
         self._waiting: list[tuple[int, Callable[[HostFault | None], None]]] = []
 
+    def open(self) -> None:
+        """There is nothing to read."""
+
+    def close(self) -> None:
+        """There is nothing to write."""
+
+    def on_queue_used(self, info: QueueInfo) -> None:
+        """Nothing expires here."""
+
     def queue(self, info: QueueInfo) -> MemoryQueue:
         return self.queues[info]
 

@@ -22,6 +22,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, str]] = []
+        self.used: list[str] = []
         self.ready: dict[str, int] = {}
         self.consumers: dict[str, int] = {}
 
@@ -33,6 +34,9 @@ class Keeper:
 
     def on_queue_changed(self, info: QueueInfo) -> None:
         self.heard.append(("changed", info.name))
+
+    def on_queue_used(self, info: QueueInfo) -> None:
+        self.used.append(info.name)
 
     def counts(self, info: QueueInfo) -> QueueCounts:
         return QueueCounts(self.ready.get(info.name, 0), self.consumers.get(info.name, 0))

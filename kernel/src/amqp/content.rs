@@ -9,6 +9,10 @@ pub const FLAG_PERSISTENT: u8 = 4;
 pub const FLAG_HEADERS: u8 = 8;
 /// The header table names further routing keys: `CC` or `BCC`.
 pub const FLAG_COPIES: u8 = 16;
+/// The header table asks for a delay: `x-delay`.
+pub const FLAG_DELAY: u8 = 32;
+/// The header `x-death` was written by the broker. Never set from what a client sent.
+pub const FLAG_DEATHS: u8 = 64;
 
 const PERSISTENT: u8 = 2;
 const DIRECT_REPLY_TO: &[u8] = b"amq.rabbitmq.reply-to";
@@ -105,6 +109,8 @@ fn read_headers(cursor: &mut Cursor<'_>) -> Checked<u8> {
     check_table(table, TABLE_DEPTH_MAX, &mut |key| {
         if key == b"CC" || key == b"BCC" {
             flags |= FLAG_COPIES;
+        } else if key == b"x-delay" {
+            flags |= FLAG_DELAY;
         }
     })?;
     Ok(flags)
@@ -204,6 +210,7 @@ mod tests {
     fn further_routing_keys_are_found_in_the_outer_table_only() {
         assert_eq!(read_properties(&headers(b"\x02CCA\0\0\0\0")).unwrap().flags, FLAG_HEADERS | FLAG_COPIES);
         assert_eq!(read_properties(&headers(b"\x01aV\x03BCCA\0\0\0\0")).unwrap().flags, FLAG_HEADERS | FLAG_COPIES);
+        assert_eq!(read_properties(&headers(b"\x07x-delayI\0\0\0\x09")).unwrap().flags, FLAG_HEADERS | FLAG_DELAY);
         assert_eq!(read_properties(&headers(b"\x01aF\0\0\0\x04\x02CCV")).unwrap().flags, FLAG_HEADERS);
     }
 

@@ -1,6 +1,6 @@
 //! Gathers publishes to runs and acks to ranges, without changing the order of what a client said.
 
-use super::content::{read_properties, short_string, FLAG_COPIES, FLAG_IMMEDIATE, FLAG_MANDATORY};
+use super::content::{read_properties, short_string, FLAG_COPIES, FLAG_DELAY, FLAG_IMMEDIATE, FLAG_MANDATORY};
 use super::events::{Event, OwnedConcerns, RunEvent};
 use super::run::RunWriter;
 use crate::cursor::{utf8, Checked, Cursor, Malformed};
@@ -64,7 +64,7 @@ impl<'a, 'r> Sink<'a, 'r> {
         concerns.flags |= bits;
         if let Some(run) = &mut self.run {
             if run.channel == channel
-                && concerns.flags & FLAG_COPIES == 0
+                && concerns.flags & (FLAG_COPIES | FLAG_DELAY) == 0
                 && run.concerns.matches(&concerns)
                 && run.writer.is_for(self.runs, exchange, key)
                 && !run.writer.is_full(self.runs)

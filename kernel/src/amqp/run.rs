@@ -119,6 +119,18 @@ impl<'a> Run<'a> {
         Ok(Messages { cursor })
     }
 
+    /// Up to `count` messages from `position` on: how many there are, the size of their bodies, where they end.
+    pub fn measure(&self, position: usize, count: usize) -> Checked<(usize, usize, usize)> {
+        let mut messages = self.messages(position)?;
+        let (mut counted, mut body_bytes) = (0, 0);
+        while counted < count {
+            let Some(message) = messages.next_message()? else { break };
+            counted += 1;
+            body_bytes += message.body.len();
+        }
+        Ok((counted, body_bytes, messages.position()))
+    }
+
     /// What all messages of the run have in common, from the first of them.
     pub fn concerns(&self) -> Checked<Concerns<'a>> {
         match self.messages(0)?.next_message()? {
@@ -209,6 +221,8 @@ mod tests {
             positions.iter().map(|&at| run.messages(at).unwrap().next_message().unwrap().unwrap().body).collect();
         assert_eq!(bodies, [&b"one"[..], b"", b"three"]);
         assert_eq!(run.messages(bytes.len()).unwrap().next_message(), Ok(None));
+        assert_eq!(run.measure(0, 2).unwrap(), (2, 3, positions[2]));
+        assert_eq!(run.measure(positions[1], 9).unwrap(), (2, 5, bytes.len()));
         assert!(run.messages(1).is_err());
         assert!(run.messages(bytes.len() + 1).is_err());
     }

@@ -221,6 +221,12 @@ fn run_info<'py>(py: Python<'py>, blob: Buffer) -> PyResult<Bound<'py, PyTuple>>
     (run.exchange, run.key, run.flags, run.count, run.first_at, read_concerns_object(&concerns)).into_pyobject(py)
 }
 
+#[pyfunction]
+fn measure_run(py: Python<'_>, blob: Buffer, position: usize, count: usize) -> PyResult<(usize, usize, usize)> {
+    let run = Run::open(blob.bytes(py)).map_err(malformed)?;
+    run.measure(position, count).map_err(malformed)
+}
+
 type MessageObjects<'py> = (usize, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 #[pyfunction]
@@ -262,6 +268,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("RUN_PERSISTENT", crate::amqp::content::FLAG_PERSISTENT),
         ("RUN_HEADERS", crate::amqp::content::FLAG_HEADERS),
         ("RUN_COPIES", crate::amqp::content::FLAG_COPIES),
+        ("RUN_DELAY", crate::amqp::content::FLAG_DELAY),
+        ("RUN_DEATHS", crate::amqp::content::FLAG_DEATHS),
     ] {
         module.add(name, kind)?;
     }
@@ -269,6 +277,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(encode_content, module)?)?;
     module.add_function(wrap_pyfunction!(build_run, module)?)?;
     module.add_function(wrap_pyfunction!(run_info, module)?)?;
+    module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(split_run, module)?)?;
     module.add_function(wrap_pyfunction!(scan_log, module)?)
 }

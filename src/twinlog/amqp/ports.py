@@ -42,6 +42,8 @@ class RecoveredQueue(NamedTuple):
     ready: Sequence[tuple[int, int]]
     redelivered_below: int
     """Smaller numbers may have been delivered before the stop."""
+    size_bytes: int = 0
+    """About how much is stored."""
 
 
 class Queues(Protocol):
@@ -136,6 +138,9 @@ class QueueKeeper(Protocol):
 
     def on_queue_changed(self, info: QueueInfo) -> None:
         """``effective`` is another."""
+
+    def on_queue_used(self, info: QueueInfo) -> None:
+        """Declared again: it does not expire yet."""
 
     def counts(self, info: QueueInfo) -> QueueCounts: ...
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 class Keeper(Messages, QueueKeeper, Protocol):
     """Who keeps the messages, and hears of queues."""
 
+    def open(self) -> None:
+        """Before the first queue is told of. May block, and raise ``HostFault``."""
+
+    def close(self) -> None:
+        """For a clean stop, when no channel is left."""
+
 
 MakeKeeper = Callable[["Node", "AmqpRooms"], Keeper]
 
@@ -52,9 +58,13 @@ class AmqpRooms:
 
     async def start(self) -> None:
         """Queues are known to who keeps them when this returns."""
+        self.messages.open()
         await finished(self.administration.make_first_vhost)
         self.topology.keeper = self.messages
         self.topology.start()
+
+    def close(self) -> None:
+        self.messages.close()
 
     def _vhost_limit(self, vhost: str, limit: str) -> int:
         found = self._metadata.image.part(VHOSTS).get(vhost)

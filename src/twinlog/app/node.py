@@ -152,6 +152,8 @@ class Node:
         for side in self._sides:
             side.close_connections()
         await self._connections_gone()
+        if self.amqp is not None:
+            self.amqp.close()
         self.metadata.close()
         await answered(lambda done: self.store.close(lambda: done(None)))
 

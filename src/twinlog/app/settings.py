@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, get_type_hints
 
 from twinlog.amqp.settings import AmqpSettings
+from twinlog.amqp.store.settings import QueueStoreSettings
 from twinlog.base.address import is_address
 from twinlog.base.settings import Form, Setting, setting, settings_of
 from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
@@ -101,6 +102,7 @@ class NodeSettings:
     metadata: MetadataLogSettings = section("metadata", MetadataLogSettings)
     amqp_listen: AmqpListenSettings = section("amqp", AmqpListenSettings)
     amqp: AmqpSettings = section("amqp", AmqpSettings)
+    queues: QueueStoreSettings = section("queues", QueueStoreSettings)
     http_listen: HttpListenSettings = section("http", HttpListenSettings)
     log_lines: LogLineSettings = section("log", LogLineSettings)
 

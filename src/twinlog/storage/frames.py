@@ -59,7 +59,7 @@ class FrameLog:
         self._snapshots: list[int] = []
         self._unsynced: list[File] = []
         self._directory_unsynced = False
-        self._mark = _Mark(disk, flusher, f"{directory}/{name}.mark")
+        self._mark = DurableMark(disk, flusher, f"{directory}/{name}.mark")
         self.position_end = 0
         self.position_synced = 0
         self.size_bytes = 0  # of the files since the last snapshot
@@ -300,7 +300,7 @@ class _FileScan:
             at = data.find(GROUP_MAGIC, at + 1)
 
 
-class _Mark:
+class DurableMark:
     """How far a frame log was durable, in two slots written in turn. Renewed by the rounds nobody waits for."""
 
     def __init__(self, disk: Disk, flusher: Flusher, path: str) -> None:

@@ -17,5 +17,8 @@ class NoKeeper:
     def on_queue_changed(self, info: QueueInfo) -> None:
         """Nothing to obey it."""
 
+    def on_queue_used(self, info: QueueInfo) -> None:
+        """Nothing expires."""
+
     def counts(self, info: QueueInfo) -> QueueCounts:
         return QueueCounts(0, 0)

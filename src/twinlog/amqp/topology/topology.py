@@ -133,6 +133,8 @@ class LiveTopology:
                     arguments=arguments,
                 )
             if settled:
+                if not passive:
+                    self.keeper.on_queue_used(found)
                 done(found)
             else:
                 self._when_written(done, decide)
