@@ -7,6 +7,7 @@ pub mod amqp;
 pub mod batch;
 pub mod batch_build;
 pub mod check;
+pub mod compact;
 pub mod compress;
 pub mod crc;
 pub mod cursor;

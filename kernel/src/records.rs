@@ -50,6 +50,11 @@ impl<'a> Records<'a> {
         Self { cursor: Cursor::new(bytes), left: count }
     }
 
+    /// Where the next record begins.
+    pub fn position(&self) -> usize {
+        self.cursor.position()
+    }
+
     /// The next record, None behind the last one. Whatever is left over behind the last one is an error.
     #[inline(always)]
     pub fn next_record(&mut self) -> Checked<Option<Record<'a>>> {

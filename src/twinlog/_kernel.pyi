@@ -85,6 +85,49 @@ def find_timestamp(buf: Buffer, off: int, end: int, timestamp: int, inflated_max
 def max_timestamp_record(buf: Buffer, off: int, end: int, inflated_max: int) -> tuple[int, int] | None:
     """(offset, timestamp) of the first record with the highest timestamp; None for a batch emptied by compaction."""
 
+# -- compaction
+
+class Compactor:
+    """Compacts one stretch of a log; see docs/formats/compaction.md. First ``map`` is given the part that was written
+    since the last time, then each new segment is made with ``begin_segment``, ``rewrite`` and ``end_segment``. Each
+    takes whole batches, says where the rest begins, and runs without the interpreter's lock."""
+
+    def __init__(
+        self,
+        bytes_max: int,
+        records_max: int,
+        seed: int,
+        aborted: Sequence[tuple[int, int, int]],
+        producers: Sequence[tuple[int, int, int]],
+        inflated_max: int,
+    ) -> None:
+        """``bytes_max`` bounds the map of keys, ``records_max`` says how many records it may have to hold. ``aborted``
+        is (producer id, first offset, offset of the marker); ``producers`` is (id, first offset of its last batch or
+        -1, epoch) of those whose last batch, or whose epoch, must not be forgotten."""
+
+    def map(self, data: bytes) -> tuple[int, bool]:
+        """(where the rest begins, whether there was room for every key)."""
+
+    @property
+    def map_end(self) -> int:
+        """Records from this offset on are in no map, and stay."""
+
+    @property
+    def key_count(self) -> int: ...
+    def begin(self, now_ms: int, delete_retention_ms: int) -> None: ...
+    def begin_segment(self, offset_base: int, index_interval_bytes: int) -> None: ...
+    def rewrite(self, data: bytes) -> tuple[int, bytes]:
+        """(where the rest begins, what stays)."""
+
+    def end_segment(
+        self,
+    ) -> tuple[bytes, int, int, int, int, bytes, bytes, bytes, list[tuple[int, int]], list[int], bool]:
+        """(what is left to write, size, end offset, greatest timestamp, its position, the index's offsets, positions
+        and times as little-endian columns, leader epochs, offsets of markers that stayed, whether anything changed)."""
+
+    def facts(self) -> tuple[int, int, int]:
+        """(records read, records kept, when another pass would find something to drop; -1: never)."""
+
 # -- Kafka requests
 
 def kafka_split(

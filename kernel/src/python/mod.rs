@@ -3,6 +3,7 @@
 pub mod amqp;
 pub mod batch;
 pub mod buffer;
+mod compact;
 pub mod frames;
 pub mod memory;
 pub mod requests;
@@ -31,6 +32,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(module)?;
     frames::register(module)?;
     batch::register(module)?;
+    compact::register(module)?;
     requests::register(module)?;
     amqp::register(module)
 }

@@ -44,7 +44,6 @@ TOPIC_CONFIGS: Final[Table] = table(
         rule=some_of("compact", "delete"),
         synonym="log.cleanup.policy",
         effect=True,
-        note="So far only the refusal of records without a key: nothing is dropped or compacted yet.",
         doc="What becomes of old data: 'delete' drops old segments, 'compact' keeps the last record of every key. "
         "A compacted topic refuses records without a key.",
     ),
@@ -86,6 +85,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         default="86400000",
         rule=at_least(0),
         synonym="log.cleaner.delete.retention.ms",
+        effect=True,
         doc="How long a compacted topic keeps the marker of a deleted key, so that slow readers see it too.",
     ),
     Definition(
@@ -162,6 +162,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         default=str(LONG_MAX),
         rule=at_least(1),
         synonym="log.cleaner.max.compaction.lag.ms",
+        effect=True,
         doc="A compacted topic compacts a record at the latest when it is this old.",
     ),
     Definition(
@@ -206,6 +207,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         default="0.5",
         rule=between(0, 1),
         synonym="log.cleaner.min.cleanable.ratio",
+        effect=True,
         doc="A compacted log is compacted once this share of it was written since the last time.",
     ),
     Definition(
@@ -214,6 +216,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         default="0",
         rule=at_least(0),
         synonym="log.cleaner.min.compaction.lag.ms",
+        effect=True,
         doc="A record stays uncompacted for at least this long.",
     ),
     Definition(
@@ -256,6 +259,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         type=ConfigType.LONG,
         default="-1",
         synonym="log.retention.bytes",
+        effect=True,
         doc="How large a partition may grow before its oldest segments are dropped; negative means no limit.",
     ),
     Definition(
@@ -264,6 +268,7 @@ TOPIC_CONFIGS: Final[Table] = table(
         default="604800000",
         rule=at_least(-1),
         synonym="log.retention.ms",
+        effect=True,
         doc="How old data may get before its segment is dropped; -1 means for ever.",
     ),
     Definition(

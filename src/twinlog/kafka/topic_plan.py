@@ -55,9 +55,21 @@ class TopicPlans:
             flush_messages=number("flush.messages"),
             flush_soon=number("flush.ms") < self._flush_interval_ms,
         )
+        compacts = "compact" in policies
+        dirty_ratio = values["min.cleanable.dirty.ratio"]
+        assert isinstance(dirty_ratio, int | float)
+        lag_max_ms = number("max.compaction.lag.ms")
         log_settings = LogSettings(
             segment_bytes=number("segment.bytes"),
-            segment_ms=number("segment.ms"),
+            segment_ms=min(number("segment.ms"), lag_max_ms) if compacts else number("segment.ms"),
+            deletes="delete" in policies,
+            retention_ms=number("retention.ms"),
+            retention_bytes=number("retention.bytes"),
+            compacts=compacts,
+            delete_retention_ms=number("delete.retention.ms"),
+            compaction_lag_min_ms=number("min.compaction.lag.ms"),
+            compaction_lag_max_ms=lag_max_ms,
+            dirty_ratio_min=dirty_ratio,
             index_interval_bytes=number("index.interval.bytes"),
             file_delete_delay_ms=number("file.delete.delay.ms"),
             inflated_bytes_max=self._inflated_max_bytes,

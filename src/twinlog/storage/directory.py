@@ -90,12 +90,13 @@ class DataDirectory:
                 self.quietly(self.disk.rename, path, path + ".deleted")
                 gone.append(path + ".deleted")
 
-        def free() -> None:
+        def free() -> None:  # away from the loop: a large file takes the file system a while
             for path in gone:
                 if self.offline is None and self.disk.exists(path):
-                    self.quietly(self.disk.delete, path)
+                    self.disk.delete(path)
 
-        self._host.tasks.later(delay_ms, free)
+        if gone:
+            self._host.tasks.later(delay_ms, self._host.tasks.blocking, free, self._on_freed)
 
     # Opening.
 
@@ -186,7 +187,7 @@ class DataDirectory:
 
     def _on_freed(self, result: object, error: Exception | None) -> None:
         if isinstance(error, HostFault):
-            self._log.warning("deleted log could not be freed", directory=self.path, fault=str(error))
+            self._log.warning("deleted files could not be freed", directory=self.path, fault=str(error))
         elif error is not None:
             raise error
 

@@ -22,6 +22,7 @@ from twinlog._kernel import place_batch, scan_batches
 from twinlog.base import DiskFull, HostFault, Refused
 from twinlog.base.units import MIB
 from twinlog.host import File
+from twinlog.storage.compacted import NEVER_COMPACTED, read_compacted
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
 from twinlog.storage.files import write_again, write_whole
@@ -57,15 +58,19 @@ class PartitionLog:
 
     __slots__ = (
         "_active",
+        "_changes",
         "_closed_clean",
         "_deletes",
         "_directories",
         "_epoch_written",
         "_files",
         "_home",
+        "_mark_base",
         "_mark_kept",
         "_pending",
         "_producers",
+        "_replaced",
+        "_replaced_unsynced",
         "_resting",
         "_roll_at_ms",
         "_segments",
@@ -74,6 +79,7 @@ class PartitionLog:
         "_start_marked",
         "_synced_at",
         "_unsynced",
+        "compacted",
         "epochs",
         "key",
         "offline",
@@ -112,6 +118,11 @@ class PartitionLog:
         self._pending: tuple[int, int] | None = None  # segment and size that the round under way covers
         self._synced_at: tuple[int, int] | None = None  # segment and size at offset_synced
         self._start_marked = 0  # the log start that is durable
+        self._mark_base = 0  # the segment that the durable mark lies in: all before it is durable
+        self._changes = 0  # grows whenever segments go other than by being replaced
+        self._replaced_unsynced: list[Segment] = []  # by compacted ones whose names are not durable yet
+        self._replaced: list[Segment] = []  # the same, and a round is under way that makes those names durable
+        self.compacted = NEVER_COMPACTED
         self._closed_clean = False
         self._resting: Mark | None = None
         self._mark_kept: Mark | None = None  # of a log that rests or is damaged: it stays as it was found
@@ -162,6 +173,11 @@ class PartitionLog:
         self._settings = settings
         if self._active is not None and self._active.size:
             self._roll_at_ms = self._active.first_ms + settings.segment_ms
+
+    @property
+    def is_resting(self) -> bool:
+        """Nothing of it is in memory; asking for more than its ends wakes it."""
+        return self._resting is not None
 
     def segment_facts(self) -> list[SegmentFacts]:
         """All segments, oldest first; only the last one is not sealed."""
@@ -367,6 +383,8 @@ class PartitionLog:
         if self._directories:
             directories += self._directories
             self._directories = []
+            self._replaced += self._replaced_unsynced
+            self._replaced_unsynced = []
         active = self._active
         if active is not None:
             self._pending = (active.offset_base, active.size)
@@ -374,6 +392,8 @@ class PartitionLog:
         return self.offset_end
 
     def synced(self, position: int) -> None:
+        if self._replaced:
+            self._discard_replaced()
         if self._pending is None:
             return  # cut meanwhile; a later round covers what is left
         self._synced_at, self._pending = self._pending, None
@@ -403,6 +423,7 @@ class PartitionLog:
         if self._mark_kept is not None or self._closed_clean:
             return
         self._start_marked = mark.offset_start
+        self._mark_base = mark.segment_base
         self._drop_segments(mark.offset_start)
         waiting, self._deletes = self._deletes, []
         for offset, done in waiting:
@@ -469,7 +490,7 @@ class PartitionLog:
             self.offset_start = offset
             self.epochs.delete_to(offset)
 
-        if offset <= self._start_marked or self._active is None:
+        if offset <= self._start_marked or not self._segments.all:
             if done is not None:
                 done()
             return
@@ -483,6 +504,7 @@ class PartitionLog:
     def _drop_segments(self, offset_start: int) -> None:
         """Lets go of whole segments below the durable log start."""
         gone = self._segments.take_below(offset_start)
+        self._changes += len(gone)
         for segment in gone:
             if segment in self._unsynced:
                 self._unsynced.remove(segment)
@@ -496,13 +518,51 @@ class PartitionLog:
             self._snapshots.remove(offset)
             self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
 
+    # Compaction: see compaction.py, which does the work away from the loop.
+
+    @property
+    def compactable_to(self) -> int:
+        """Segments below it are sealed and durable, and everything in them is decided."""
+        if self._closed_clean:
+            return 0
+        undecided = self.first_unstable_offset
+        durable = self._mark_base
+        return durable if undecided is None else min(durable, undecided)
+
+    @property
+    def changes(self) -> int:
+        """Another number than before: what was planned for the segments is void."""
+        return self._changes
+
+    def segments_below(self, offset: int) -> list[Segment]:
+        """The sealed segments that lie wholly below ``offset``."""
+        self._ready()
+        return [segment for segment in self._segments.all[:-1] if segment.offset_end <= offset]
+
+    def replace_segments(self, old: list[Segment], new: Segment, written_path: str) -> None:
+        """Puts a compacted segment, whose bytes are durable under another name, in the place of ``old``. The old files
+        go once the new name is durable; until then a crash finds either, or both."""
+        self._home.disk.rename(written_path, new.path)
+        self._segments.replace(old, new)
+        self.size_bytes += new.size - sum(segment.size for segment in old)
+        for segment in old:
+            self._home.pool.close(segment)
+        self._replaced_unsynced += old
+        self._directories.append(self.path)
+        self._home.flusher.dirty(self, False)
+
+    def _discard_replaced(self) -> None:
+        replaced, self._replaced = self._replaced, []
+        paths = [path for segment in replaced for path in (segment.path, segment.index_path)]
+        self._home.discard(paths, self._settings.file_delete_delay_ms)
+
     def truncate_to(self, offset: int) -> int:
         """Drops every batch that holds ``offset`` or lies behind it; returns the end, at or below ``offset``."""
         self._ready()
         if offset >= self.offset_end:
             return self.offset_end
         segment = self._segments.all[self._segments.slot(offset)]
-        position, end = self._segments.locate(segment, max(offset, segment.offset_base))
+        position, end = self._segments.end_below(segment, max(offset, segment.offset_base))
         # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
         self._pending = None
         offset_start = self.offset_start = min(self.offset_start, end)
@@ -510,13 +570,13 @@ class PartitionLog:
             self.offset_synced = end
             self._synced_at = (segment.offset_base, position)
         self._home.marks.write_now([self])
-        self._cut_files(segment, position)
+        self._cut_files(segment, position, end)
         self._reload(self.mark())
         self.offset_start = offset_start  # it may be ahead of the mark
         self.epochs.delete_to(offset_start)
         return self.offset_end
 
-    def _cut_files(self, segment: Segment, position: int) -> None:
+    def _cut_files(self, segment: Segment, position: int, end: int) -> None:
         disk, pool = self._home.disk, self._home.pool
         for late in reversed(self._segments.all):
             if late is segment:
@@ -524,13 +584,22 @@ class PartitionLog:
             late.unsynced = False
             pool.close(late)
             delete_segment(disk, late)
-        file = pool.open(segment)
-        file.truncate(position)
-        disk.sync_now(file)
         if disk.exists(segment.index_path):
             disk.delete(segment.index_path)
         segment.unsynced = False
         pool.close(segment)
+        if segment.is_compacted and not position:
+            disk.delete(segment.path)
+        else:
+            cut = segment
+            if segment.is_compacted:  # its name says where it ends; what lies behind that counts for nothing
+                cut = Segment(self.path, segment.offset_base, end, segment.generation)
+                disk.rename(segment.path, cut.path)
+                disk.sync_directory_now(self.path)
+            file = disk.open(cut.path)
+            file.truncate(position)
+            disk.sync_now(file)
+            file.close()
         disk.sync_directory_now(self.path)
 
     # Opening and closing.
@@ -570,6 +639,7 @@ class PartitionLog:
     def _reload(self, mark: Mark | None) -> None:
         self._producers = ProducerStates(self._home.settings.producer_ids_max)
         self._unsynced.clear()
+        self._replaced, self._replaced_unsynced = [], []  # recovery sees to their files
         self._load(mark, mark_lost=False, clean=False, verify_all=False)
 
     def _load(self, mark: Mark | None, *, mark_lost: bool, clean: bool, verify_all: bool) -> None:
@@ -590,6 +660,7 @@ class PartitionLog:
         self._producers, self.epochs = found.producers, found.epochs
         self._snapshots = found.snapshots
         self._active = self._segments.active
+        self._changes += 1
         self.offset_start, self.offset_end = found.offset_start, found.offset_end
         self.size_bytes = self._segments.size_bytes
         self._epoch_written = -1
@@ -600,7 +671,11 @@ class PartitionLog:
         self.offset_synced = min(mark.offset_synced, self.offset_end) if mark is not None else self.offset_start
         self._synced_at = (mark.segment_base, mark.segment_size) if mark is not None else None
         self._start_marked = mark.offset_start if mark is not None else 0
+        self._mark_base = mark.segment_base if mark is not None else 0
         self._mark_kept = None
+        self.compacted = read_compacted(home.disk, self.path).up_to(self.offset_end)
+        if active is not None and active.is_compacted:
+            self._active = None  # it was cut there; the next append begins a segment
         if found.epochs_stale:
             write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
         self.epochs.delete_to(self.offset_start)  # in memory: an epoch moved to the log's very end would be lost

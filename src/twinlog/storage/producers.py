@@ -159,6 +159,13 @@ class ProducerStates:
         """Where the oldest open transaction begins."""
         return next(iter(self.open_transactions.values()), None)
 
+    def last_batches(self) -> list[tuple[int, int, int]]:
+        """(producer, first offset of its last batch or -1, epoch): what compaction must not forget."""
+        return [
+            (producer_id, producer.batches[-1].base_offset if producer.batches else NO_OFFSET, producer.epoch)
+            for producer_id, producer in self.by_id.items()
+        ]
+
     def expire(self, now_ms: int, expiration_ms: int) -> int:
         """Forgets who was silent for that long and has no transaction open; returns how many."""
         gone = []

@@ -26,9 +26,16 @@ from twinlog.storage.files import read_whole
 from twinlog.storage.marks import Mark
 from twinlog.storage.producers import NO_OFFSET, ProducerStates
 from twinlog.storage.scanning import CHUNK_BYTES, Scan, declared_size
-from twinlog.storage.segment import Segment, rebuild_entries
+from twinlog.storage.segment import Segment, rebuild_entries, segment_of
 from twinlog.storage.settings import LogSettings
-from twinlog.storage.types import BATCH_HEADER_BYTES, CONTROL, TRANSACTIONAL, AbortedTransaction, Batch
+from twinlog.storage.types import (
+    BATCH_HEADER_BYTES,
+    CONTROL,
+    NO_TIMESTAMP,
+    TRANSACTIONAL,
+    AbortedTransaction,
+    Batch,
+)
 
 SECTOR_BYTES: Final = 512
 PIECE_BYTES_MIN: Final = 8  # a shorter run of zeros is too common at a batch's end
@@ -122,28 +129,48 @@ class Recovery:
 
     def _clean_up(self, names: list[str]) -> None:
         for name in names:
-            stem, dot, kind = name.partition(".")
+            stem, _, kind = name.partition(".")
             if kind.endswith(("new", "deleted")):
                 self._disk.delete(f"{self._path}/{name}")
-            elif not (dot and len(stem) == 20 and stem.isdigit()):
-                continue
             elif kind == "log":
-                self.segments.append(Segment(self._path, int(stem)))
-            elif kind == "producers":
+                segment = segment_of(self._path, stem)
+                if segment is not None:
+                    self.segments.append(segment)
+            elif kind == "producers" and len(stem) == 20 and stem.isdigit():
                 self.snapshots.append(int(stem))
+        self.segments.sort(key=lambda segment: (segment.offset_base, -segment.generation))
+        if any(segment.is_compacted for segment in self.segments):
+            self._drop_replaced(names)
+
+    def _drop_replaced(self, names: list[str]) -> None:
+        """A compacted segment stands for everything it was made from, as soon as its name is there."""
+        kept: list[Segment] = []
+        replaced: list[Segment] = []
+        for segment in self.segments:
+            (replaced if kept and segment.offset_base < kept[-1].offset_limit else kept).append(segment)
+        if replaced:
+            self._disk.sync_directory_now(self._path)  # a name we only see may be gone after the next crash
+            for segment in replaced:
+                delete_segment(self._disk, segment)
+            self.segments = kept
+        known = {segment.index_path for segment in self.segments}
+        for name in names:
+            path = f"{self._path}/{name}"
+            if name.endswith(".index") and "-" in name and path not in known and self._disk.exists(path):
+                self._disk.delete(path)
 
     def _first_to_scan(self) -> int:
         """From which segment on everything is read. Takes the facts of those before from their indexes."""
         last = len(self.segments) - 1
         for number, segment in enumerate(self.segments):
             size = self._disk.size(segment.path)
-            if number < last:
-                offset_next = self.segments[number + 1].offset_base
+            if number < last or segment.is_compacted:
+                offset_next = self.segments[number + 1].offset_base if number < last else segment.offset_limit
                 if self._verify_all or not (self._clean or self._below_mark(offset_next)):
                     return number
                 if segment.load_facts(self._disk) and (segment.size, segment.offset_end) == (size, offset_next):
                     continue
-                self.segments[number] = self._scan_sealed(segment.offset_base, size, offset_next)
+                self.segments[number] = self._scan_sealed(segment.unread(), size, offset_next)
             elif self._verify_all or not self._clean or not self._trust_last(segment, size):
                 return number
         return len(self.segments)
@@ -159,9 +186,8 @@ class Recovery:
         segment.sealed = False
         return (segment.size, segment.offset_end) == (size, mark.offset_synced) and size == mark.segment_size
 
-    def _scan_sealed(self, offset_base: int, size: int, offset_next: int) -> Segment:
+    def _scan_sealed(self, segment: Segment, size: int, offset_next: int) -> Segment:
         """A sealed segment below the mark whose index is lost, or is of an earlier time."""
-        segment = Segment(self._path, offset_base)
         reason = self._scan(segment, size, note_producers=False)
         if segment.offset_end != offset_next:
             raise self._damage(segment, reason or f"ends where offset {offset_next} should")
@@ -197,7 +223,7 @@ class Recovery:
             segment = self.segments[number]
             size = self._disk.size(segment.path)
             if number < first:
-                scratch = Segment(self._path, segment.offset_base)
+                scratch = segment.unread()
                 reason = self._scan(scratch, size, note_producers=True)
                 if reason:
                     raise self._damage(scratch, reason)
@@ -208,8 +234,15 @@ class Recovery:
                 return
             if segment.offset_base < offset_next:
                 raise self._damage(segment, f"lies behind offset {offset_next}")
-            fresh = self.segments[number] = Segment(self._path, segment.offset_base)
+            fresh = self.segments[number] = segment.unread()
             reason = self._scan(fresh, size, note_producers=True)
+            if fresh.is_compacted:  # its bytes were durable before its name was
+                if fresh.offset_end != fresh.offset_limit:
+                    raise self._damage(fresh, reason or f"ends where offset {fresh.offset_limit} should")
+                if reason:
+                    self._trim(fresh, size)
+                self._seal(fresh)
+                continue
             last = number == len(self.segments) - 1
             if reason and not last and fresh.offset_end == self.segments[number + 1].offset_base:
                 self._trim(fresh, size)  # a write that met the full disk; the log went on in the next segment
@@ -255,7 +288,10 @@ class Recovery:
 
     def _out_of_place(self, segment: Segment, batch: Batch) -> str:
         base_offset, leader_epoch = batch[2], batch[11]
-        if base_offset != segment.offset_end:
+        if segment.is_compacted:
+            if base_offset < segment.offset_end or base_offset + batch[3] >= segment.offset_limit:
+                return f"offset {base_offset} between {segment.offset_end} and {segment.offset_limit}"
+        elif base_offset != segment.offset_end:
             return f"offset {base_offset} where {segment.offset_end} belongs"
         if leader_epoch < self._epoch:
             return f"leader epoch {leader_epoch} after {self._epoch}"
@@ -385,6 +421,7 @@ def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data:
     key = records[0][2] if records else None
     value = records[0][3] if records else None
     if key is None or len(key) < 4:
+        producers.note(batch, base_offset, NO_TIMESTAMP, now_ms)  # emptied by compaction, kept for its epoch
         return
     kind = int.from_bytes(key[2:4], "big", signed=True)
     coordinator_epoch = int.from_bytes(value[2:6], "big", signed=True) if value and len(value) >= 6 else -1

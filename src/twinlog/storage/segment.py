@@ -42,6 +42,21 @@ EPOCH: Final = Struct("<iq")
 ABORTED: Final = Struct("<qqqq")
 
 
+def segment_name(offset_base: int, offset_limit: int, generation: int) -> str:
+    """A file's name without its ending."""
+    return f"{offset_base:020d}-{offset_limit:020d}-{generation}" if generation else f"{offset_base:020d}"
+
+
+def segment_of(directory: str, name: str) -> Segment | None:
+    """The segment that a name (without its ending) stands for."""
+    base, *more = name.split("-")
+    numbers = [base, *more]
+    if len(numbers) not in (1, 3) or not all(number.isascii() and number.isdecimal() for number in numbers):
+        return None
+    segment = Segment(directory, int(base), *map(int, more))
+    return segment if segment.path == f"{directory}/{name}.log" else None
+
+
 class Segment:
     """A run of batches in one file. Knows where things are; decides nothing."""
 
@@ -50,11 +65,13 @@ class Segment:
         "epochs",
         "file",
         "first_ms",
+        "generation",
         "index_from",
         "max_timestamp",
         "max_timestamp_position",
         "offset_base",
         "offset_end",
+        "offset_limit",
         "offsets",
         "path",
         "positions",
@@ -66,9 +83,12 @@ class Segment:
         "unsynced",
     )
 
-    def __init__(self, directory: str, offset_base: int) -> None:
-        self.path = f"{directory}/{offset_base:020d}.log"
+    def __init__(self, directory: str, offset_base: int, offset_limit: int = -1, generation: int = 0) -> None:
+        """A compacted segment (``generation`` above 0) covers exactly the offsets up to ``offset_limit``."""
+        self.path = f"{directory}/{segment_name(offset_base, offset_limit, generation)}.log"
         self.offset_base = offset_base
+        self.offset_limit = offset_limit
+        self.generation = generation
         self.offset_end = offset_base
         self.size = 0
         self.max_timestamp = NO_TIMESTAMP
@@ -90,6 +110,15 @@ class Segment:
     @property
     def index_path(self) -> str:
         return self.path[:-4] + ".index"
+
+    @property
+    def is_compacted(self) -> bool:
+        """Offsets may be missing in it, and nothing is ever appended to it."""
+        return self.generation > 0
+
+    def unread(self) -> Segment:
+        """The same file, of which nothing is known yet."""
+        return Segment(self.path.rpartition("/")[0], self.offset_base, self.offset_limit, self.generation)
 
     def facts(self) -> SegmentFacts:
         return SegmentFacts(

@@ -61,6 +61,14 @@ class Segments:
             self._known.clear()
         return gone
 
+    def replace(self, old: list[Segment], new: Segment) -> None:
+        """Puts a compacted segment in the place of those it was made from."""
+        slot = self.all.index(old[0])
+        assert self.all[slot : slot + len(old)] == old, "only neighbours are compacted together"
+        self.all[slot : slot + len(old)] = [new]
+        self._bases[slot : slot + len(old)] = [new.offset_base]
+        self._known.clear()
+
     def close(self) -> None:
         for segment in self.all:
             self._pool.close(segment)
@@ -84,11 +92,11 @@ class Segments:
         return max(bisect_right(self._bases, offset) - 1, 0)
 
     def locate(self, segment: Segment, offset: int) -> tuple[int, int]:
-        """Position and first offset of the batch that holds ``offset``."""
+        """Position and first offset of the batch that holds ``offset``, or of the next one when compaction took it."""
         known = self._known.get(offset)
         if known is not None and known[0] is segment:
             return known[1], offset
-        if offset == segment.offset_base:
+        if offset == segment.offset_base and not segment.is_compacted:
             return 0, offset
         ensure_index(segment, self._disk, self._pool)
         for position, header in segment.walk(self.file(segment), segment.floor_position(offset)):
@@ -97,6 +105,18 @@ class Segments:
                     break
                 return position, header[0]
         raise Damaged(segment.path, f"no batch holds offset {offset}")
+
+    def end_below(self, segment: Segment, offset: int) -> tuple[int, int]:
+        """Where to cut so that no batch holds ``offset`` or lies behind it: the position, and where the rest ends."""
+        position, first = self.locate(segment, offset)
+        if not segment.is_compacted:
+            return position, first
+        end = segment.offset_base
+        for at, header in segment.walk(self.file(segment), segment.floor_of_position(max(position - 1, 0))):
+            if at >= position:
+                break
+            end = header[0] + header[6] + 1
+        return position, end
 
     def _stop(self, segment: Segment, position: int, room: int, limit: int, at_least_one: bool) -> tuple[int, int]:
         """The end of the last whole batch within ``room`` bytes, and the offset there."""
@@ -123,6 +143,7 @@ class Segments:
         while True:
             whole = below >= segment.offset_end
             limit, offset_limit = (segment.size, segment.offset_end) if whole else self.locate(segment, below)
+            offset_limit = min(offset_limit, below)
             take = limit - position
             if take <= 0:
                 break

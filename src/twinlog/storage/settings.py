@@ -44,6 +44,36 @@ class StorageSettings:
         max=10_000_000,
         doc="Producers remembered per log; beyond it the longest silent one is forgotten.",
     )
+    retention_check_interval_ms: int = setting(
+        10_000,
+        unit="ms",
+        min=100,
+        max=HOUR_MS,
+        doc="How often every log is looked at for segments that are too old or too many.",
+    )
+    compaction_check_interval_ms: int = setting(
+        15_000,
+        unit="ms",
+        min=100,
+        max=HOUR_MS,
+        doc="How often compacted topics are looked at for something to compact.",
+    )
+    compaction_map_bytes: int = setting(
+        128 * MIB,
+        unit="bytes",
+        min=MIB,
+        max=64 * GIB,
+        doc="The most memory that the map of keys takes while a log is compacted; a key takes 27 bytes. A log with "
+        "more keys is compacted in several passes.",
+    )
+    compaction_bytes_per_second_max: int = setting(
+        256 * MIB,
+        unit="bytes",
+        min=0,
+        max=1024 * GIB,
+        doc="Compaction reads and writes no more than this in a second, so that it leaves the disk to others; "
+        "0 is no limit.",
+    )
     reserve_bytes: int = setting(
         64 * MIB, unit="bytes", min=0, max=GIB, doc="Room asked for ahead of a busy log's writes; 0 asks for none."
     )
@@ -58,3 +88,11 @@ class LogSettings:
     index_interval_bytes: int = 4 * KIB
     file_delete_delay_ms: int = MINUTE_MS
     inflated_bytes_max: int = 128 * MIB
+    deletes: bool = False  # old segments go by age and size
+    retention_ms: int = -1
+    retention_bytes: int = -1
+    compacts: bool = False  # only the last record of every key stays
+    delete_retention_ms: int = DAY_MS
+    compaction_lag_min_ms: int = 0
+    compaction_lag_max_ms: int = 1 << 62
+    dirty_ratio_min: float = 0.5

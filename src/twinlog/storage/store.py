@@ -7,7 +7,7 @@ with its logs; the others go on. ``close`` syncs everything and leaves the marke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from twinlog.base import HostFault
 from twinlog.base.logs import Log, Silence
@@ -16,7 +16,9 @@ from twinlog.storage.directory import HOUSEKEEPING_MS, DataDirectory
 from twinlog.storage.errors import Damaged, WrongDirectory
 from twinlog.storage.files import FilePool
 from twinlog.storage.identity import Identity
+from twinlog.storage.keeper import LogKeeper
 from twinlog.storage.log import PartitionLog
+from twinlog.storage.metrics import StorageMetrics
 from twinlog.storage.settings import LogSettings, StorageSettings
 from twinlog.storage.types import DirectoryFacts, LogFacts
 
@@ -50,6 +52,8 @@ class LogStore:
         self._home_of: dict[tuple[bytes, int], DataDirectory] = {}
         self._timer: Timer | None = None
         self._idle_ms = 0
+        self.metrics = StorageMetrics()
+        self.keeper = LogKeeper(host, self, self.settings, self.metrics, self._log)
         self.on_offline: Callable[[DataDirectory, HostFault], None] = lambda directory, fault: None
 
     def open(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
@@ -69,6 +73,7 @@ class LogStore:
         for directory in self.directories:
             directory.on_offline = self._on_offline
         self._timer = self._host.tasks.later(HOUSEKEEPING_MS, self._keep_house)
+        self.keeper.start()
 
     def _claim_all(self) -> None:
         found: list[Identity] = []
@@ -148,6 +153,16 @@ class LogStore:
         home = self._home_of.get((topic_id, partition))
         return home.logs[topic_id, partition] if home is not None else None
 
+    def all_logs(self) -> Iterator[PartitionLog]:
+        for directory in self.directories:
+            yield from directory.logs.values()
+
+    def fail(self, log: PartitionLog, fault: HostFault) -> None:
+        """A write for this log failed away from it: its directory can no longer be trusted."""
+        home = self._home_of.get(log.key)
+        if home is not None:
+            home.fail(fault)
+
     def keys(self) -> list[tuple[bytes, int]]:
         """Every log there is, whether or not a topic names it. Nothing is deleted because a name is missing."""
         return sorted(self._home_of)
@@ -203,6 +218,7 @@ class LogStore:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self.keeper.stop()
         waiting = list(self.directories)
 
         def on_flushed(directory: DataDirectory, fault: HostFault | None) -> None:
