@@ -78,6 +78,7 @@ class Node:
             soon=host.tasks.soon,
             later=host.tasks.later,
             groups=settings.groups,
+            transactions=settings.transactions,
         )
         self.amqp = AmqpRooms(self, make_keeper) if make_keeper else None
 

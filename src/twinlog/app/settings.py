@@ -19,6 +19,7 @@ from twinlog.base.settings import Form, Setting, setting, settings_of
 from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
 from twinlog.kafka.groups import GroupSettings
 from twinlog.kafka.settings import KafkaSettings
+from twinlog.kafka.transactions import TransactionSettings
 from twinlog.storage.settings import StorageSettings
 
 OFF: Final = "off"
@@ -97,6 +98,7 @@ class NodeSettings:
     kafka_listen: KafkaListenSettings = section("kafka", KafkaListenSettings)
     kafka: KafkaSettings = section("kafka", KafkaSettings)
     groups: GroupSettings = section("groups", GroupSettings)
+    transactions: TransactionSettings = section("transactions", TransactionSettings)
     topics: ControllerSettings = section("topics", ControllerSettings)
     storage: StorageSettings = section("storage", StorageSettings)
     metadata: MetadataLogSettings = section("metadata", MetadataLogSettings)

@@ -18,6 +18,8 @@ from twinlog.kafka.quotas import NoQuotas, Quotas
 from twinlog.kafka.rights import AllRights, Rights
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.kafka.topic_plan import TopicPlans
+from twinlog.kafka.transactions import TransactionCoordinator, TransactionSettings
+from twinlog.kafka.transactions.joining import Joining
 from twinlog.storage import LogStore
 
 
@@ -42,6 +44,7 @@ class Broker:
         soon: Soon,
         later: Later,
         groups: GroupSettings | None = None,
+        transactions: TransactionSettings | None = None,
         quotas: Quotas | None = None,
     ) -> None:
         self.node_id = node_id
@@ -69,6 +72,16 @@ class Broker:
             chance=chance.fork("group members"),
             timers=Timers(now_ms, soon, later),
         )
+        self.transactions = TransactionCoordinator(
+            node_id=node_id,
+            partitions=self.partitions,
+            controller=controller,
+            settings=transactions or TransactionSettings(),
+            fresh_ids=self.producer_ids,
+            offsets=self.groups,
+            timers=Timers(now_ms, soon, later),
+        )
+        self.joining = Joining(self.transactions)
 
     @property
     def image(self) -> Image:
@@ -79,6 +92,7 @@ class Broker:
         self.partitions.on_erased = self.controller.topics_erased
         self.metadata.subscribe(self.partitions.follow)
         self.metadata.subscribe(self.groups.follow)
+        self.metadata.subscribe(self.transactions.follow)
 
     def _allocate_producer_ids(self, done: Callable[[Outcome[ProducerIdBlock]], None]) -> None:
         self.controller.allocate_producer_ids(self.node_id, self.image.brokers[self.node_id].broker_epoch, done)

@@ -20,6 +20,7 @@ from twinlog.kafka.ports import Soon
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.fetch import (
+    AbortedTransaction,
     FetchableTopicResponse,
     FetchRequest,
     FetchRequestPartition,
@@ -222,6 +223,8 @@ class Fetch:
         offset = entry.fetch_offset
         offset_start = log.offset_start
         offset_stable = partition.stable_offset
+        if self.committed:
+            answer.aborted_transactions = []
         try:
             if entry.last_fetched_epoch >= 0 and self._diverges(answer, entry, partition):
                 offset_below = 0
@@ -235,6 +238,11 @@ class Fetch:
                 if read.size:
                     answer.records = FetchedRecords(read.parts, read.size)
                     answer.size_bytes = read.size
+                    if self.committed:
+                        answer.aborted_transactions = [
+                            AbortedTransaction(producer_id=each.producer_id, first_offset=each.offset_first)
+                            for each in log.aborted_between(offset, read.offset_next)
+                        ]
         except Refused as refused:
             answer.error_code = refused.code
             return
@@ -244,8 +252,6 @@ class Fetch:
         answer.high_watermark = partition.high_watermark
         answer.last_stable_offset = offset_stable
         answer.log_start_offset = offset_start
-        if self.committed:
-            answer.aborted_transactions = []  # none yet: transactions fill it from the log's index
 
     def _diverges(self, answer: FetchAnswer, entry: FetchEntry, partition: Partition) -> bool:
         """Whether the reader's last record is not the one that we have before its offset."""

@@ -67,6 +67,11 @@ class FetchEntry:
             assert self.partition is not None
             self.partition.unwatch(self)
 
+    @property
+    def waits_for_committed(self) -> bool:
+        fetch = self.view.parked
+        return fetch is not None and fetch.committed
+
     def on_data(self, size_bytes: int) -> bool:
         view = self.view
         view.ready[self] = None

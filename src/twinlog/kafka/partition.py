@@ -14,12 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from twinlog._kernel import decode_records
+from twinlog._kernel import build_batch, decode_records
 from twinlog.base import Refused
 from twinlog.kafka.ports import Waiter, Watcher
 from twinlog.storage import Batch, PartitionLog
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.produce import PartitionProduceResponse
+from twinlog.wire.kafka.records import CONTROL_ABORT, CONTROL_COMMIT, encode_control_key, encode_end_marker
 
 TIMESTAMP_TYPE_BIT: Final = 0x08
 TRANSACTIONAL_BIT: Final = 0x10
@@ -53,6 +54,8 @@ class AppendResult(PartitionProduceResponse):
 
     __slots__ = ("waits",)
 
+    in_transaction = False  # whether the transaction of a transactional batch is known to include the partition
+
     def __init__(self, index: int) -> None:
         # Not through the base class: this is made for each batch, and the defaults are known.
         self.index = index
@@ -69,6 +72,14 @@ class AppendResult(PartitionProduceResponse):
         self.error_code = code
         self.error_message = message or reason_of(code)
         self.base_offset = self.log_append_time_ms = self.log_start_offset = -1
+
+
+class TransactionalResult(AppendResult):
+    """The result of a batch whose transaction includes the partition, as its coordinator says."""
+
+    __slots__ = ()
+
+    in_transaction = True
 
 
 def reason_of(code: int) -> str:
@@ -92,6 +103,7 @@ class Partition:
 
     __slots__ = (
         "_pending",
+        "_stable_told",
         "_watchers",
         "bytes_appended",
         "bytes_visible",
@@ -129,6 +141,7 @@ class Partition:
         self.bytes_visible = 0
         self._pending: deque[Pending] | None = None  # made when first needed: many partitions are never written
         self._watchers: dict[Watcher, None] = {}
+        self._stable_told = -1  # while transactions are undecided: the stable offset that readers know of
         log.on_synced = self.on_synced
         if log.offset_end > log.offset_synced:
             # Found at start-up and not known to be stable. Its size is not known either: at least a byte a record.
@@ -175,7 +188,7 @@ class Partition:
         rules = self.rules
         log = self.log
         _, size, _, last_offset_delta, record_count, _, _, _, producer_id, _, _, _ = batch
-        self._check_batch(buffer, batch, null_key_at, acks, now_ms)
+        self._check_batch(buffer, batch, null_key_at, acks, now_ms, in_transaction=result.in_transaction)
         result.log_start_offset = log.offset_start
         records_unsynced = self.records_unsynced + record_count
         flush = records_unsynced >= rules.flush_messages
@@ -212,7 +225,9 @@ class Partition:
         elif not pending:
             self._raise_high_watermark(base_offset + last_offset_delta + 1, self.bytes_appended)
 
-    def _check_batch(self, buffer: bytearray, batch: Batch, null_key_at: int, acks: int, now_ms: int) -> None:
+    def _check_batch(
+        self, buffer: bytearray, batch: Batch, null_key_at: int, acks: int, now_ms: int, *, in_transaction: bool
+    ) -> None:
         """Everything about a batch that the topic may refuse, in the order of what it costs to find out."""
         rules = self.rules
         if acks == ACKS_ALL and self.in_sync_count < rules.min_in_sync and self._lacks_replicas():
@@ -229,7 +244,7 @@ class Partition:
                 [(null_key_at, "The record has no key.")],
             )
         if batch[5] & BITS_NOT_FROM_CLIENTS:
-            _refuse_attributes(batch[5], rules)
+            _check_attributes(batch, rules, acks, in_transaction)
         if batch[8] >= 0 and (batch[9] < 0 or batch[10] < 0):
             raise Refused(
                 ErrorCode.INVALID_RECORD,
@@ -258,6 +273,32 @@ class Partition:
             self._pending = deque()
         self._pending.append((self.log.offset_end, base_offset, bytes_before, NOBODY, None))
         return self.log.offset_end
+
+    def append_marker(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        now_ms: int,
+        *,
+        commit: bool,
+        waiter: Waiter,
+        token: object,
+    ) -> None:
+        """Ends a producer's transaction here. The waiter is told when the marker is stable; then readers see it."""
+        self.log.check_marker(producer_id, producer_epoch, coordinator_epoch)
+        key = encode_control_key(CONTROL_COMMIT if commit else CONTROL_ABORT)
+        built = build_batch(
+            [(now_ms, key, encode_end_marker(coordinator_epoch), [])],
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            attributes=TRANSACTIONAL_BIT | CONTROL_BIT,
+        )
+        offset_end = self.append_own(built, now_ms)
+        assert self._pending is not None
+        _, base_offset, bytes_before, _, _ = self._pending.pop()
+        self._pending.append((offset_end, base_offset, bytes_before, waiter, token))
+        waiter.waiting += 1
 
     def when_stable(self, offset: int, waiter: Waiter, token: object) -> bool:
         """Makes the waiter wait until all below ``offset`` is stable; False if it is already."""
@@ -293,7 +334,10 @@ class Partition:
         self.high_watermark = offset
         gained = bytes_visible - self.bytes_visible
         self.bytes_visible = bytes_visible
-        if self._watchers:
+        undecided = self.log.undecided_from(offset)
+        if undecided is not None or self._stable_told >= 0:
+            self._tell_undecided(gained, undecided)
+        elif self._watchers:
             self._tell_gained(gained)
 
     def log_failed(self) -> None:
@@ -332,8 +376,10 @@ class Partition:
 
     @property
     def stable_offset(self) -> int:
-        """Behind the last record whose transaction is decided. Without transactions: the high watermark."""
-        return self.high_watermark
+        """Behind the last record whose transaction is decided, and its end visible. Without transactions: the high
+        watermark."""
+        undecided = self.log.undecided_from(self.high_watermark)
+        return self.high_watermark if undecided is None else min(undecided, self.high_watermark)
 
     def epoch_end(self, epoch: int) -> tuple[int, int]:
         """The greatest epoch up to ``epoch`` that wrote here, and the offset behind it; (-1, -1) if unknown."""
@@ -374,6 +420,22 @@ class Partition:
             if watcher.on_data(size_bytes):
                 self._watchers[watcher] = None
 
+    def _tell_undecided(self, gained: int, undecided: int | None) -> None:
+        """Some transactions are open, or were until now. Readers of what is committed gain nothing by the high
+        watermark; they look again when the stable offset moves."""
+        stable = self.high_watermark if undecided is None else min(undecided, self.high_watermark)
+        moved = stable > self._stable_told
+        self._stable_told = stable if undecided is not None else -1
+        watchers, self._watchers = self._watchers, {}
+        for watcher in watchers:
+            if not watcher.waits_for_committed:
+                if watcher.on_data(gained):
+                    self._watchers[watcher] = None
+            elif moved:
+                watcher.on_change()
+            else:
+                self._watchers[watcher] = None
+
     def _tell_changed(self) -> None:
         watchers, self._watchers = self._watchers, {}
         for watcher in watchers:
@@ -398,12 +460,18 @@ class _Nobody:
 NOBODY: Final = _Nobody()
 
 
-def _refuse_attributes(attributes: int, rules: TopicRules) -> None:
+def _check_attributes(batch: Batch, rules: TopicRules, acks: int, in_transaction: bool) -> None:
+    attributes = batch[5]
     if attributes & CONTROL_BIT:
         raise Refused(ErrorCode.INVALID_RECORD, "Control batches are written by brokers only.")
     if attributes & TRANSACTIONAL_BIT:
-        raise Refused(ErrorCode.INVALID_TXN_STATE, "No transaction of this producer includes the partition.")
-    if not rules.log_append_time:
+        if not in_transaction:
+            raise Refused(ErrorCode.INVALID_TXN_STATE, "No transaction of this producer includes the partition.")
+        if batch[8] < 0:
+            raise Refused(ErrorCode.INVALID_RECORD, "A transactional batch names its producer.")
+        if acks != ACKS_ALL:
+            raise Refused(ErrorCode.INVALID_REQUIRED_ACKS, "Transactions are written with acks=all.")
+    if attributes & TIMESTAMP_TYPE_BIT and not rules.log_append_time:
         raise Refused(ErrorCode.INVALID_TIMESTAMP, "Only the broker may mark a batch as carrying its append time.")
 
 

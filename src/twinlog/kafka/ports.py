@@ -22,7 +22,14 @@ class Waiter(Protocol):
 
 
 class Watcher(Protocol):
-    """A reader that waits for data. Called once; true keeps it on the list."""
+    """A reader that waits for data. Called once; true keeps it on the list.
+
+    Whoever waits only for what is committed is not told of bytes while transactions are undecided, but called by
+    ``on_change`` when the stable offset moved.
+    """
+
+    @property
+    def waits_for_committed(self) -> bool: ...
 
     def on_data(self, size_bytes: int) -> bool: ...
     def on_change(self) -> None:

@@ -21,6 +21,7 @@ from twinlog.wire.kafka.messages.produce import (
 ACKS_ALLOWED: Final = (-1, 0, 1)
 
 # As the kernel parses it: topic name (or id), and for each partition (index, off, size, code, detail, batch).
+ResultOf: TypeAlias = Callable[[str | bytes, int, "Batch | None"], AppendResult]
 ParsedTopics: TypeAlias = Sequence[tuple[str | bytes, Sequence[tuple[int, int, int, int, int, Batch | None]]]]
 
 KERNEL_REASONS: Final[dict[int, str]] = {
@@ -48,9 +49,16 @@ class Production:
         self.waiting = 0
 
     def append(
-        self, partitions: PartitionTable, topics: ParsedTopics, buffer: bytearray, acks: int, now_ms: int
+        self,
+        partitions: PartitionTable,
+        topics: ParsedTopics,
+        buffer: bytearray,
+        acks: int,
+        now_ms: int,
+        result_of: ResultOf | None = None,
     ) -> bool:
-        """True: the response is final. False: ``on_done`` follows."""
+        """True: the response is final. False: ``on_done`` follows. ``result_of`` is asked for the results of a
+        transactional request: they say whether their batches may be written."""
         code = ErrorCode.NONE if acks in ACKS_ALLOWED else ErrorCode.INVALID_REQUIRED_ACKS
         for name, batches in topics:
             results: list[PartitionProduceResponse] = []
@@ -60,10 +68,12 @@ class Production:
                 self.response.responses.append(TopicProduceResponse(topic_id=name, partition_responses=results))
             of_topic = partitions.of_topic(name)
             for index, _, _, batch_code, detail, batch in batches:
-                result = AppendResult(index)
+                result = AppendResult(index) if result_of is None else result_of(name, index, batch)
                 results.append(result)
                 if code:
                     self._fail(result, code)
+                elif result.error_code:
+                    self.failed_any = True
                 elif batch is None:
                     self._fail_broken(result, batch_code, detail)
                 elif of_topic is None:
@@ -84,6 +94,17 @@ class Production:
                     except HostFault:
                         self._fail(result, ErrorCode.KAFKA_STORAGE_ERROR)
         return self.waiting == 0
+
+    def refuse(self, topics: ParsedTopics, code: int) -> None:
+        """Nothing was looked at, and nothing will be."""
+        for name, batches in topics:
+            named = {"name": name} if isinstance(name, str) else {"topic_id": name}
+            results: list[PartitionProduceResponse] = []
+            for index, *_ in batches:
+                result = AppendResult(index)
+                self._fail(result, code)
+                results.append(result)
+            self.response.responses.append(TopicProduceResponse(partition_responses=results, **named))
 
     def stored(self, token: object) -> None:
         assert isinstance(token, AppendResult)

@@ -26,7 +26,7 @@ from twinlog.storage.compacted import NEVER_COMPACTED, read_compacted
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
 from twinlog.storage.files import write_again, write_whole
-from twinlog.storage.marks import CLEAN, LogKey, Mark
+from twinlog.storage.marks import CLEAN, UNDECIDED, LogKey, Mark
 from twinlog.storage.ports import LogHome
 from twinlog.storage.producers import Duplicate, ProducerStates
 from twinlog.storage.recovery import Recovery, delete_segment, note_marker
@@ -415,6 +415,8 @@ class PartitionLog:
         if self._synced_at is None:
             return None
         flags = CLEAN if self._closed_clean else 0
+        if self._producers.open_transactions:
+            flags |= UNDECIDED
         start = min(self.offset_start, self.offset_synced)
         return Mark(*self.key, flags, start, self.offset_synced, *self._synced_at, self.size_bytes, self.epochs.latest)
 
@@ -472,6 +474,23 @@ class PartitionLog:
     def first_unstable_offset(self) -> int | None:
         """Where the oldest undecided transaction begins; None when all are decided."""
         return self.producers.first_open_offset
+
+    def undecided_from(self, offset_visible: int) -> int | None:
+        """Where the oldest transaction begins that is open, or whose marker does not lie below ``offset_visible``;
+        None when there is none."""
+        mark = self._resting
+        if mark is not None:
+            if not mark.flags & UNDECIDED:
+                return None
+            self._ready()
+        producers = self._producers
+        if not producers.open_transactions and not producers.ended:
+            return None
+        return producers.undecided_from(offset_visible)
+
+    def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int) -> None:
+        """Refuses a marker that is older than what the producer or its coordinator wrote here."""
+        self.producers.check_marker(producer_id, epoch, coordinator_epoch)
 
     def aborted_between(self, offset: int, offset_below: int) -> list[AbortedTransaction]:
         """Aborted transactions with records in the range, in the order of their markers."""

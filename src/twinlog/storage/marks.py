@@ -31,6 +31,7 @@ ENTRY_BYTES: Final = ENTRY.size + CRC.size
 BYTES, NAME, FULL = range(3)  # what a round makes durable: the new file's bytes, its name, or nothing
 
 CLEAN: Final = 1  # the log was stopped clean: the mark is its end
+UNDECIDED: Final = 2  # and a transaction was open then
 
 LogKey = tuple[bytes, int]
 

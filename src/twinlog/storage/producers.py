@@ -14,6 +14,7 @@ wrong order would lose the first one without an error (KAFKA-15591). Which code 
 
 from __future__ import annotations
 
+from collections import deque
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -22,7 +23,9 @@ from twinlog.base import Refused
 from twinlog.storage.errors import (
     DUPLICATE_SEQUENCE_NUMBER,
     INVALID_PRODUCER_EPOCH,
+    INVALID_TXN_STATE,
     OUT_OF_ORDER_SEQUENCE_NUMBER,
+    TRANSACTION_COORDINATOR_FENCED,
     UNKNOWN_PRODUCER_ID,
 )
 from twinlog.storage.types import CONTROL, TRANSACTIONAL, Batch
@@ -31,6 +34,7 @@ BATCHES_KEPT: Final = 5
 SEQUENCE_MAX: Final = 0x7FFFFFFF
 NO_SEQUENCE: Final = -1
 NO_OFFSET: Final = -1
+NO_COORDINATOR: Final = -1
 
 SNAPSHOT_MAGIC: Final = b"TLPS"
 SNAPSHOT_VERSION: Final = 1
@@ -56,6 +60,13 @@ class Appended(NamedTuple):
     timestamp: int
 
 
+class Ended(NamedTuple):
+    """A transaction whose marker is in the log, though perhaps not where readers may see it."""
+
+    offset_first: int
+    marker_offset: int
+
+
 class Producer:
     """One producer as this log knows it."""
 
@@ -77,12 +88,13 @@ def sequence_after(sequence: int, count: int) -> int:
 class ProducerStates:
     """The producers of one log. ``check`` refuses or recognises, ``note`` remembers; nothing else changes it."""
 
-    __slots__ = ("_limit", "by_id", "open_transactions")
+    __slots__ = ("_limit", "by_id", "ended", "open_transactions")
 
     def __init__(self, limit: int = 100_000) -> None:
         self._limit = limit
         self.by_id: dict[int, Producer] = {}  # the longest silent first
         self.open_transactions: dict[int, int] = {}  # producer id -> first offset, in the order they began
+        self.ended: deque[Ended] = deque()  # in the order of their markers, until readers may see those
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -106,6 +118,10 @@ class ProducerStates:
         if epoch < producer.epoch:
             raise Refused(
                 INVALID_PRODUCER_EPOCH, f"producer {producer_id} has epoch {producer.epoch}, the batch has {epoch}"
+            )
+        if producer.transaction_offset != NO_OFFSET and not batch[5] & TRANSACTIONAL:
+            raise Refused(
+                INVALID_TXN_STATE, f"producer {producer_id} has a transaction open, and the batch is not part of one"
             )
         batches = producer.batches
         if epoch > producer.epoch or not batches:
@@ -146,13 +162,42 @@ class ProducerStates:
             producer.transaction_offset = base_offset
             self.open_transactions[producer_id] = base_offset
 
-    def end_transaction(self, producer_id: int, epoch: int, coordinator_epoch: int, now_ms: int) -> int:
+    def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int) -> None:
+        """A marker may end what is not newer than itself."""
+        producer = self.by_id.get(producer_id)
+        if producer is None:
+            return
+        if epoch < producer.epoch:
+            raise Refused(
+                INVALID_PRODUCER_EPOCH, f"producer {producer_id} has epoch {producer.epoch}, the marker has {epoch}"
+            )
+        if NO_COORDINATOR < coordinator_epoch < producer.coordinator_epoch:
+            raise Refused(
+                TRANSACTION_COORDINATOR_FENCED,
+                f"a coordinator of epoch {producer.coordinator_epoch} has spoken; this one has {coordinator_epoch}",
+            )
+
+    def end_transaction(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, marker_offset: int, now_ms: int
+    ) -> int:
         """A marker was appended. Returns where the transaction began, ``NO_OFFSET`` when it wrote nothing here."""
         producer = self._take(producer_id, epoch, now_ms)
         producer.coordinator_epoch = coordinator_epoch
         offset_first, producer.transaction_offset = producer.transaction_offset, NO_OFFSET
-        self.open_transactions.pop(producer_id, None)
+        if self.open_transactions.pop(producer_id, None) is not None:
+            self.ended.append(Ended(offset_first, marker_offset))
         return offset_first
+
+    def undecided_from(self, offset_visible: int) -> int | None:
+        """Where the oldest transaction begins whose end readers below ``offset_visible`` cannot know."""
+        ended = self.ended
+        while ended and ended[0].marker_offset < offset_visible:
+            ended.popleft()
+        first = self.first_open_offset
+        for each in ended:
+            if first is None or each.offset_first < first:
+                first = each.offset_first
+        return first
 
     @property
     def first_open_offset(self) -> int | None:

@@ -35,6 +35,7 @@ from twinlog.storage.types import (
     TRANSACTIONAL,
     AbortedTransaction,
     Batch,
+    batch_size,
 )
 
 SECTOR_BYTES: Final = 512
@@ -42,6 +43,7 @@ PIECE_BYTES_MIN: Final = 8  # a shorter run of zeros is too common at a batch's 
 RUN_BYTES_MIN: Final = 16  # a batch's header alone has runs of 13
 EPOCH_AT: Final = 12  # where leader epoch and magic lie in a batch
 MARKER_BYTES_MAX: Final = 4096
+ABORT: Final = 0  # the kind of marker
 
 
 class Recovery:
@@ -70,7 +72,9 @@ class Recovery:
         self._now_ms = now_ms
         self._history: EpochHistory | None = None
         self._epoch = -1
+        self._marked = False  # the segment being read holds transaction markers
         self._replay_from = 0
+        self._history_of_aborts: AbortedFinder | None = None
         self.segments: list[Segment] = []
         self.producers = ProducerStates(producers_max)
         self.epochs = EpochHistory()
@@ -188,11 +192,16 @@ class Recovery:
 
     def _scan_sealed(self, segment: Segment, size: int, offset_next: int) -> Segment:
         """A sealed segment below the mark whose index is lost, or is of an earlier time."""
+        self._marked = False
         reason = self._scan(segment, size, note_producers=False)
         if segment.offset_end != offset_next:
             raise self._damage(segment, reason or f"ends where offset {offset_next} should")
         if reason:
             self._trim(segment, size)
+        if self._marked:
+            if self._history_of_aborts is None:
+                self._history_of_aborts = AbortedFinder(self._disk)
+            segment.aborted = self._history_of_aborts.in_segment(self.segments, segment)
         self._seal(segment)
         return segment
 
@@ -314,6 +323,8 @@ class Recovery:
             segment.epochs.append((leader_epoch, base_offset))
         interval = self._settings.index_interval_bytes
         segment.note(base_offset, position, size, base_offset + delta + 1, max_timestamp, interval)
+        if attributes & CONTROL:
+            self._marked = True
         if producer_id >= 0 and note_producers and base_offset >= self._replay_from:
             if attributes & CONTROL and attributes & TRANSACTIONAL:
                 note_marker(self.producers, segment, batch, data[off : off + size], self._now_ms)
@@ -417,19 +428,65 @@ def delete_segment(disk: Disk, segment: Segment) -> None:
 def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data: bytes, now_ms: int) -> None:
     """A commit or abort marker: ends the producer's transaction, and remembers what it aborted."""
     base_offset, producer_id, epoch = batch[2], batch[8], batch[9]
+    marker = read_marker(data)
+    if marker is None:
+        producers.note(batch, base_offset, NO_TIMESTAMP, now_ms)  # emptied by compaction, kept for its epoch
+        return
+    kind, coordinator_epoch = marker
+    first = producers.end_transaction(producer_id, epoch, coordinator_epoch, base_offset, now_ms)
+    if kind == ABORT and first != NO_OFFSET:
+        still_open = producers.first_open_offset
+        stable = base_offset + 1 if still_open is None else min(still_open, base_offset + 1)
+        segment.aborted.append(AbortedTransaction(producer_id, first, base_offset, stable))
+
+
+def read_marker(data: bytes) -> tuple[int, int] | None:
+    """What a control batch says: its kind (0: abort, 1: commit) and the coordinator's epoch."""
     records = decode_records(data, 0, len(data), MARKER_BYTES_MAX)
     key = records[0][2] if records else None
     value = records[0][3] if records else None
     if key is None or len(key) < 4:
-        producers.note(batch, base_offset, NO_TIMESTAMP, now_ms)  # emptied by compaction, kept for its epoch
-        return
+        return None
     kind = int.from_bytes(key[2:4], "big", signed=True)
-    coordinator_epoch = int.from_bytes(value[2:6], "big", signed=True) if value and len(value) >= 6 else -1
-    first = producers.end_transaction(producer_id, epoch, coordinator_epoch, now_ms)
-    if kind == 0 and first != NO_OFFSET:
-        still_open = producers.first_open_offset
-        stable = base_offset + 1 if still_open is None else min(still_open, base_offset + 1)
-        segment.aborted.append(AbortedTransaction(producer_id, first, base_offset, stable))
+    return kind, int.from_bytes(value[2:6], "big", signed=True) if value and len(value) >= 6 else -1
+
+
+class AbortedFinder:
+    """Finds the aborted transactions of segments whose index was lost, from the batches themselves. A transaction may
+    have begun segments earlier, so it goes through them in order, once."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._done = 0
+        self._open: dict[int, int] = {}  # producer id -> first offset, in the order they began
+
+    def in_segment(self, segments: list[Segment], wanted: Segment) -> list[AbortedTransaction]:
+        """``segments``: all of the log, up to ``wanted`` with their sizes known; asked for in ascending order."""
+        while segments[self._done].offset_base < wanted.offset_base:
+            self._walk(segments[self._done])
+            self._done += 1
+        self._done += 1
+        return self._walk(wanted)
+
+    def _walk(self, segment: Segment) -> list[AbortedTransaction]:
+        found: list[AbortedTransaction] = []
+        file = self._disk.open(segment.path)
+        try:
+            for position, header in segment.walk(file, 0):
+                attributes, producer_id = header[5], header[9]
+                if not attributes & TRANSACTIONAL:
+                    continue
+                if not attributes & CONTROL:
+                    self._open.setdefault(producer_id, header[0])
+                    continue
+                first = self._open.pop(producer_id, None)
+                marker = read_marker(file.read_at(position, batch_size(header)))
+                if first is not None and marker is not None and marker[0] == ABORT:
+                    stable = min(next(iter(self._open.values()), header[0] + 1), header[0] + 1)
+                    found.append(AbortedTransaction(producer_id, first, header[0], stable))
+        finally:
+            file.close()
+        return found
 
 
 def has_unwritten_piece(file: File, start: int, end: int) -> bool:

@@ -195,10 +195,15 @@ class Segment:
     def load_facts(self, disk: Disk) -> bool:
         """Reads only the head of the index file. False: it is missing, or not to be trusted."""
         data = read_whole(disk, self.index_path, HEAD_BYTES)
-        if data is None or self._decode_head(data) is None:
+        counts = self._decode_head(data) if data is not None else None
+        if counts is None:
+            return False
+        if counts[2] and not self.load_index(disk):  # aborted transactions stay in memory: every reader asks
             return False
         self.sealed = True
         self.offsets = None
+        self.positions = EMPTY_OFFSETS
+        self.times = EMPTY_TIMES
         return True
 
     def load_index(self, disk: Disk) -> bool:
@@ -295,9 +300,11 @@ def ensure_index(segment: Segment, disk: Disk, pool: FilePool) -> None:
     if segment.offsets is not None:
         return
     facts = (segment.offset_end, segment.size)
+    aborted = segment.aborted
     if segment.load_index(disk) and facts == (segment.offset_end, segment.size):
         return
     segment.offset_end, segment.size = facts
+    segment.aborted = aborted
     rebuild_entries(segment, pool.open(segment))
 
 

@@ -241,9 +241,8 @@ class Segments:
 
     def aborted_between(self, offset: int, offset_below: int) -> list[AbortedTransaction]:
         """Aborted transactions with records in the range, in the order of their markers."""
-        found = []
+        found: list[AbortedTransaction] = []
         for segment in self.all[self.slot(offset) :]:
-            ensure_index(segment, self._disk, self._pool)
             for aborted in segment.aborted:
                 if aborted.offset_last >= offset and aborted.offset_first < offset_below:
                     found.append(aborted)

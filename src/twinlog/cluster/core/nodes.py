@@ -25,10 +25,10 @@ PRODUCER_ID_MAX: Final = 2**63 - 1
 # Levels that clients act on (transaction.version) are listed once every level in the range is complete.
 FEATURES: Final[Mapping[str, tuple[int, int]]] = {
     "group.version": (0, 1),
-    "transaction.version": (0, 0),
+    "transaction.version": (0, 2),
     "twinlog.metadata": (1, 1),
 }
-FEATURES_AT_START: Final[Mapping[str, int]] = {"group.version": 1, "twinlog.metadata": 1}
+FEATURES_AT_START: Final[Mapping[str, int]] = {"group.version": 1, "transaction.version": 2, "twinlog.metadata": 1}
 
 
 def form_cluster(image: Image, chance: Chance, now_ms: int, cluster_id: str = "") -> list[Record]:

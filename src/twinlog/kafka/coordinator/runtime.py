@@ -187,6 +187,12 @@ class Shard(Generic[M]):
 
     # -- markers, timers, the end ----------------------------------------------------------------------------------
 
+    def write_marker(self, append: Callable[[], None], producer_id: int, producer_epoch: int, *, commit: bool) -> None:
+        """Lets ``append`` write a transaction's marker behind everything decided so far, and takes it in."""
+        self._append_pending()
+        append()
+        self.replay_marker(producer_id, producer_epoch, commit=commit)
+
     def replay_marker(self, producer_id: int, producer_epoch: int, *, commit: bool) -> None:
         """A transaction marker landed on this partition: its pending records now count, or never will."""
         if self.phase is Phase.ACTIVE:

@@ -74,6 +74,25 @@ class GroupCoordinator:
         shard.check_active()
         return shard
 
+    @property
+    def topic_name(self) -> str:
+        return OFFSETS_TOPIC
+
+    def offsets_place(self, group_id: str) -> tuple[str, int]:
+        """Where the group's offsets are kept: what a transaction that commits some of them writes to."""
+        self.shard(group_id)
+        return OFFSETS_TOPIC, self.topic.runtime.partition_for(group_id)
+
+    def end_transaction(
+        self, index: int, producer_id: int, producer_epoch: int, append: Callable[[], None], *, commit: bool
+    ) -> None:
+        """Calls ``append``, which writes a marker into partition ``index``, in its place among the group's records."""
+        shard = self.topic.runtime.shards.get(index)
+        if shard is None:
+            append()
+        else:
+            shard.write_marker(append, producer_id, producer_epoch, commit=commit)
+
     def new_member_id(self, client_id: str) -> Callable[[], str]:
         """Names are given when needed: what the client calls itself, and something nobody can guess."""
 

@@ -250,6 +250,14 @@ class GroupMachine:
         kept, errors = self.offsets.commit(group_id, wishes, now_ms, retention_ms)
         return Decision(errors, kept)
 
+    def commit_transactional(
+        self, group_id: str, wishes: Iterable[Wish], producer_id: int, producer_epoch: int, now_ms: int
+    ) -> Decision[list[int]]:
+        """After ``check_transactional_commit``: counts once the producer's transaction is committed."""
+        kept, errors = self.offsets.commit(group_id, wishes, now_ms)
+        self._plan_expiry(now_ms)
+        return Decision(errors, kept, producer_id, producer_epoch)
+
     def delete_offsets(self, group_id: str, places: list[Place]) -> Decision[list[int]]:
         group = self.groups.get(group_id)
         if group is None and group_id not in self.offsets.by_group:

@@ -26,9 +26,6 @@ class ImageTopics:
         self.version = 0
         self._image: Image | None = None
         self._matching: dict[str, frozenset[str]] = {}
-        self._options = re2.Options()
-        self._options.max_mem = PROGRAM_BYTES_MAX
-        self._options.log_errors = False
 
     def follow(self, image: Image, delta: Delta) -> None:
         """Listener of the metadata log."""
@@ -48,7 +45,7 @@ class ImageTopics:
     def matching(self, pattern: str) -> frozenset[str]:
         known = self._matching.get(pattern)
         if known is None:
-            compiled = self._compile(pattern)
+            compiled = compile_expression(pattern)
             names = self._image.topics_by_name if self._image is not None else {}
             known = frozenset(name for name in names if compiled.fullmatch(name))
             if len(self._matching) >= PATTERNS_KEPT_MAX:
@@ -56,12 +53,15 @@ class ImageTopics:
             self._matching[pattern] = known
         return known
 
-    def _compile(self, pattern: str) -> Any:
-        if len(pattern) > PATTERN_LENGTH_MAX:
-            raise Refused(
-                ErrorCode.INVALID_REGULAR_EXPRESSION, f"an expression may have {PATTERN_LENGTH_MAX} characters"
-            )
-        try:
-            return re2.compile(pattern, self._options)
-        except (re2.error, UnicodeError) as wrong:
-            raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, f"not a regular expression of RE2: {wrong}") from None
+
+def compile_expression(pattern: str) -> Any:
+    """An expression of RE2; its ``fullmatch`` takes time in proportion to the text."""
+    if len(pattern) > PATTERN_LENGTH_MAX:
+        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, f"an expression may have {PATTERN_LENGTH_MAX} characters")
+    options = re2.Options()
+    options.max_mem = PROGRAM_BYTES_MAX
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except (re2.error, UnicodeError) as wrong:
+        raise Refused(ErrorCode.INVALID_REGULAR_EXPRESSION, f"not a regular expression of RE2: {wrong}") from None

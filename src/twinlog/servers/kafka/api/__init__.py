@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Final
 
 from twinlog.servers.kafka.api import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     api_versions,
     consumer_group_describe,
@@ -25,7 +27,10 @@ from twinlog.servers.kafka.api import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_producers,
     describe_topic_partitions,
+    describe_transactions,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -36,6 +41,7 @@ from twinlog.servers.kafka.api import (
     list_config_resources,
     list_groups,
     list_offsets,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -43,6 +49,8 @@ from twinlog.servers.kafka.api import (
     offset_for_leader_epoch,
     produce,
     sync_group,
+    txn_offset_commit,
+    write_txn_markers,
 )
 
 HANDLERS: Final[dict[int, ModuleType]] = {
@@ -79,6 +87,14 @@ HANDLERS: Final[dict[int, ModuleType]] = {
         delete_groups,
         consumer_group_heartbeat,
         consumer_group_describe,
+        add_partitions_to_txn,
+        add_offsets_to_txn,
+        end_txn,
+        write_txn_markers,
+        txn_offset_commit,
+        describe_producers,
+        describe_transactions,
+        list_transactions,
     )
 }
 

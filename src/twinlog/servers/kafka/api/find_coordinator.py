@@ -58,4 +58,8 @@ def _leader(broker: Broker, key_type: int, key: str, context: RequestContext) ->
         if not broker.rights.allows(context, Operation.DESCRIBE, Resource.GROUP, key):
             raise Refused(ErrorCode.GROUP_AUTHORIZATION_FAILED)
         return broker.groups.topic.leader_of(broker.image, key)
+    if key_type == TRANSACTION:
+        if not broker.rights.allows(context, Operation.DESCRIBE, Resource.TRANSACTIONAL_ID, key):
+            raise Refused(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        return broker.transactions.topic.leader_of(broker.image, key)
     raise Refused(ErrorCode.INVALID_REQUEST, f"there is no coordinator for keys of type {key_type} here")

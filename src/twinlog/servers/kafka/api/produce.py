@@ -7,9 +7,11 @@ from typing import Final
 from twinlog._kernel import Malformed, parse_produce
 from twinlog.base import ProtocolViolation
 from twinlog.kafka.broker import Broker
-from twinlog.kafka.produce import Production
+from twinlog.kafka.produce import ParsedTopics, Production
 from twinlog.servers.kafka.context import Parts, RequestContext
+from twinlog.servers.kafka.transactional_produce import TransactionalProduce
 from twinlog.wire.kafka.api import encode_response
+from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.produce import ProduceRequest
 
 KEY: Final = ProduceRequest.KEY
@@ -23,7 +25,7 @@ NO_ANSWER: Final[Parts] = ()
 def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context: RequestContext) -> Parts | None:
     version = context.version
     try:
-        _, acks, timeout_ms, topics = parse_produce(
+        transactional_id, acks, timeout_ms, topics = parse_produce(
             buffer, body, end, version, broker.settings.batch_inflated_max_bytes
         )
     except Malformed as broken:
@@ -34,7 +36,16 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
         context.connection.mute(throttle_ms)
     reply = ProduceReply(context, throttle_ms)
     production = reply.production
-    done = production.append(broker.partitions, topics, buffer, acks, now_ms)
+    result_of = None
+    if transactional_id is not None and acks != 0:
+        transactional = TransactionalProduce(broker, transactional_id, topics, context)
+        held = HeldProduce(broker, reply, transactional, topics, acks)
+        if not transactional.join(held.go_on):
+            held.keep(buffer, body, end)
+            context.park(held, timeout_ms)
+            return None
+        result_of = transactional.result
+    done = production.append(broker.partitions, topics, buffer, acks, now_ms, result_of)
     if acks == 0:
         production.abandon()
         if production.failed_any:
@@ -65,3 +76,50 @@ class ProduceReply:
         response = self.production.response
         response.throttle_time_ms = self.throttle_ms
         return [encode_response(KEY, context.version, context.correlation_id, response)]
+
+
+class HeldProduce:
+    """A request that waits to be let into its transaction, and then goes on like any other."""
+
+    __slots__ = ("_acks", "_broker", "_copy", "_over", "_reply", "_topics", "_transactional")
+
+    def __init__(
+        self,
+        broker: Broker,
+        reply: ProduceReply,
+        transactional: TransactionalProduce,
+        topics: ParsedTopics,
+        acks: int,
+    ) -> None:
+        self._broker = broker
+        self._reply = reply
+        self._transactional = transactional
+        self._topics = topics
+        self._acks = acks
+        self._copy = bytearray()
+        self._over = False
+
+    def keep(self, buffer: bytearray, body: int, end: int) -> None:
+        """The read buffer is needed for the next requests."""
+        with memoryview(buffer) as view:
+            self._copy += view[body:end]
+
+    def go_on(self) -> None:
+        if self._over:
+            return
+        broker, context, production, copy = self._broker, self._reply.context, self._reply.production, self._copy
+        inflated_max_bytes = broker.settings.batch_inflated_max_bytes
+        _, _, _, topics = parse_produce(copy, 0, len(copy), context.version, inflated_max_bytes)
+        result_of = self._transactional.result
+        if production.append(broker.partitions, topics, copy, self._acks, broker.now_ms(), result_of):
+            context.reply_parts(self._reply.parts())
+        else:
+            context.parked = production
+
+    def expire(self) -> None:
+        self._over = True
+        self._reply.production.refuse(self._topics, ErrorCode.REQUEST_TIMED_OUT)
+        self._reply.context.reply_parts(self._reply.parts())
+
+    def abandon(self) -> None:
+        self._over = True
