@@ -245,7 +245,7 @@ class PartitionLog:
         self.size_bytes += size
         if producer_id >= 0:
             if attributes & CONTROL:
-                note_marker(self._producers, segment, batch, bytes(buffer[off : off + size]), now_ms)
+                note_marker(self._producers, segment, batch, base_offset, bytes(buffer[off : off + size]), now_ms)
             else:
                 self._producers.note(batch, base_offset, max_timestamp, now_ms)
         self._note_unsynced(segment, soon)

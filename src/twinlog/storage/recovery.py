@@ -327,7 +327,7 @@ class Recovery:
             self._marked = True
         if producer_id >= 0 and note_producers and base_offset >= self._replay_from:
             if attributes & CONTROL and attributes & TRANSACTIONAL:
-                note_marker(self.producers, segment, batch, data[off : off + size], self._now_ms)
+                note_marker(self.producers, segment, batch, base_offset, data[off : off + size], self._now_ms)
             else:
                 self.producers.note(batch, base_offset, max_timestamp, self._now_ms)
 
@@ -425,9 +425,11 @@ def delete_segment(disk: Disk, segment: Segment) -> None:
         disk.delete(segment.index_path)
 
 
-def note_marker(producers: ProducerStates, segment: Segment, batch: Batch, data: bytes, now_ms: int) -> None:
-    """A commit or abort marker: ends the producer's transaction, and remembers what it aborted."""
-    base_offset, producer_id, epoch = batch[2], batch[8], batch[9]
+def note_marker(
+    producers: ProducerStates, segment: Segment, batch: Batch, base_offset: int, data: bytes, now_ms: int
+) -> None:
+    """A commit or abort marker at ``base_offset``: ends the producer's transaction, and remembers what it aborted."""
+    producer_id, epoch = batch[8], batch[9]
     marker = read_marker(data)
     if marker is None:
         producers.note(batch, base_offset, NO_TIMESTAMP, now_ms)  # emptied by compaction, kept for its epoch

@@ -86,7 +86,7 @@ def feature(metadata: Metadata, name: str, level: int, **options: bool) -> list[
 def test_features_move_within_what_this_release_can_do() -> None:
     metadata = Metadata()
     assert metadata.image.features.level("twinlog.metadata") == 1
-    assert metadata.image.features.level("transaction.version") == 0
+    assert metadata.image.features.level("transaction.version") == 2
     assert feature(metadata, "group.version", 1) == [0]
     assert metadata.image.features.level("group.version") == 1
     assert feature(metadata, "group.version", 2) == [Reason.INVALID_UPDATE_VERSION]

@@ -395,12 +395,6 @@ def test_a_producer_that_names_its_old_id_gets_a_new_one(node: Node) -> None:
     assert client.ask(half, 4).error_code == 42
 
 
-def test_transactions_are_refused_for_good_until_they_are_served(node: Node) -> None:
-    client = node.client()
-    assert client.ask(InitProducerIdRequest(transactional_id="t"), 4).error_code == 53
-    assert client.ask(InitProducerIdRequest(transactional_id=""), 4).error_code == 42
-
-
 def test_the_table_of_handlers_stays_within_what_the_codec_knows() -> None:
     for key, module in HANDLERS.items():
         low, high = module.VERSIONS

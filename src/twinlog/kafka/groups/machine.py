@@ -255,7 +255,6 @@ class GroupMachine:
     ) -> Decision[list[int]]:
         """After ``check_transactional_commit``: counts once the producer's transaction is committed."""
         kept, errors = self.offsets.commit(group_id, wishes, now_ms)
-        self._plan_expiry(now_ms)
         return Decision(errors, kept, producer_id, producer_epoch)
 
     def delete_offsets(self, group_id: str, places: list[Place]) -> Decision[list[int]]:
