@@ -105,6 +105,8 @@ class MemoryQueue:
                 if not consumer.no_ack:
                     self.held[number] = message
                 consumer.deliver(number, blob, position, 1, redelivered)
+                self.consumers.remove(consumer)
+                self.consumers.append(consumer)
 
     def gone(self) -> None:
         self.is_gone = True

@@ -73,6 +73,11 @@ class Broker:
         return str(self._told["kafka"])
 
     @property
+    def amqp(self) -> str:
+        """The address for AMQP clients, HOST:PORT."""
+        return str(self._told["amqp"])
+
+    @property
     def data_dir(self) -> Path:
         return self._given if self._given is not None else self._own_home() / "data"
 
