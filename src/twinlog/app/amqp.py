@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from twinlog.amqp.administration import Administration
 from twinlog.amqp.broker import AmqpBroker
 from twinlog.amqp.ports import Messages, QueueKeeper
+from twinlog.amqp.queues import LiveMessages
 from twinlog.amqp.routing import RouteFinder
+from twinlog.amqp.store import QueueStore
 from twinlog.amqp.topology import LiveTopology
 from twinlog.amqp.users import MetadataRights
 from twinlog.app.waiting import finished
@@ -17,6 +19,8 @@ from twinlog.cluster.kinds.vhosts import VHOSTS
 
 if TYPE_CHECKING:
     from twinlog.app.node import Node
+
+QUEUES_NAME: Final = "queues"
 
 
 class Keeper(Messages, QueueKeeper, Protocol):
@@ -29,15 +33,49 @@ class Keeper(Messages, QueueKeeper, Protocol):
         """For a clean stop, when no channel is left."""
 
 
+class StoredQueues(LiveMessages):
+    """All queues, with their store in the node's first data directory."""
+
+    def __init__(self, node: Node, rooms: AmqpRooms) -> None:
+        host, settings = node.host, node.settings
+        directory = node.store.directories[0]
+        self._files: Final = QueueStore(
+            host.disk,
+            host.tasks,
+            directory.flusher,
+            f"{settings.identity.data_dir}/{QUEUES_NAME}",
+            settings.queues,
+            node.log,
+        )
+        super().__init__(
+            self._files,
+            rooms.topology,
+            rooms.router,
+            now_ms=host.clock.now_ms,
+            soon=host.tasks.soon,
+            later=host.tasks.later,
+            memory_bytes=settings.queues.memory_bytes,
+            log=node.log,
+        )
+
+    def open(self) -> None:
+        self._files.open()
+
+    def close(self) -> None:
+        super().close()
+        self._files.close()
+
+
 MakeKeeper = Callable[["Node", "AmqpRooms"], Keeper]
 
 
 class AmqpRooms:
     """Made with the node, started when its metadata is there."""
 
-    def __init__(self, node: Node, make_keeper: MakeKeeper) -> None:
+    def __init__(self, node: Node, make_keeper: MakeKeeper = StoredQueues) -> None:
         metadata, host = node.metadata, node.host
         self._metadata = metadata
+        self.is_open = False
         self.rights: Final = MetadataRights(lambda: metadata.image)
         self.topology: Final = LiveTopology(metadata, self.rights)
         self.router: Final = RouteFinder(self.topology.graph)
@@ -62,6 +100,7 @@ class AmqpRooms:
         await finished(self.administration.make_first_vhost)
         self.topology.keeper = self.messages
         self.topology.start()
+        self.is_open = True
 
     def close(self) -> None:
         self.messages.close()

@@ -14,7 +14,7 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from twinlog.app.amqp import AmqpRooms, MakeKeeper
+from twinlog.app.amqp import AmqpRooms, MakeKeeper, StoredQueues
 from twinlog.app.journal import FrameJournal
 from twinlog.app.settings import NodeSettings
 from twinlog.app.sides import NOT_BUILT, SIDES, Side, SidePlan
@@ -35,6 +35,7 @@ DRAIN_MS: Final = 5000
 LOOK_AGAIN_MS: Final = 5
 EVERYWHERE: Final = ("0.0.0.0", "::")
 METADATA_NAME: Final = "metadata"
+AMQP: Final = "amqp"
 
 
 class Node:
@@ -49,7 +50,7 @@ class Node:
         settings: NodeSettings,
         log: Log,
         sides: Sequence[SidePlan] = SIDES,
-        make_keeper: MakeKeeper | None = None,
+        make_keeper: MakeKeeper = StoredQueues,
     ) -> None:
         self.host = host
         self.settings = settings
@@ -80,7 +81,7 @@ class Node:
             groups=settings.groups,
             transactions=settings.transactions,
         )
-        self.amqp = AmqpRooms(self, make_keeper) if make_keeper else None
+        self.amqp = AmqpRooms(self, make_keeper)
 
     # ---- start ------------------------------------------------------------------------------------------------
 
@@ -90,12 +91,11 @@ class Node:
         now_ms = self.host.clock.now_ms()
         cluster_id = base64.urlsafe_b64encode(self.store.cluster_id).rstrip(b"=").decode()
         await finished(lambda done: self.controller.form_cluster(now_ms, done, cluster_id=cluster_id))
+        await self._start_amqp()
         # A port that the system chooses is known only once it is taken, and nobody else can know it before us.
         await self._open_sides(port_known=False)
         await self._register()
         self.broker.start()
-        if self.amqp is not None:
-            await self.amqp.start()
         await self._open_sides(port_known=True)
 
     async def _open_sides(self, *, port_known: bool) -> None:
@@ -103,12 +103,22 @@ class Node:
             address = plan.address(self)
             if address is None or (address.port != 0) != port_known:
                 continue
+            if plan.name in self.closed_because:
+                continue
             if plan.make is None:
                 self.closed_because[plan.name] = NOT_BUILT
                 continue
             side = plan.make(self)
             self.addresses[plan.name] = await side.open(address)
             self._sides.append(side)
+
+    async def _start_amqp(self) -> None:
+        """Queues that cannot be read keep the AMQP door shut, and nothing else."""
+        try:
+            await self.amqp.start()
+        except HostFault as fault:
+            self.log.error("queues cannot be read, AMQP stays closed", fault=fault)
+            self.closed_because[AMQP] = f"closed: {fault}"
 
     async def _register(self) -> None:
         known = self.metadata.image.brokers.get(self.node_id)
@@ -153,7 +163,7 @@ class Node:
         for side in self._sides:
             side.close_connections()
         await self._connections_gone()
-        if self.amqp is not None:
+        if self.amqp.is_open:
             self.amqp.close()
         self.metadata.close()
         await answered(lambda done: self.store.close(lambda: done(None)))

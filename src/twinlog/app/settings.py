@@ -63,7 +63,9 @@ class KafkaListenSettings:
 class AmqpListenSettings:
     """Where RabbitMQ clients come in."""
 
-    listen: str = setting("127.0.0.1:5672", form=ADDRESS_OR_OFF, doc="Where AMQP clients connect. Not built yet.")
+    listen: str = setting(
+        "127.0.0.1:5672", form=ADDRESS_OR_OFF, doc="Where AMQP clients connect; port 0 takes a free one."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

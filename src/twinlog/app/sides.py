@@ -61,7 +61,6 @@ class AmqpSide:
     """AMQP clients, in the clear."""
 
     def __init__(self, node: Node) -> None:
-        assert node.amqp is not None
         self._network = node.host.network
         self._listener: Listener | None = None
         self.server = AmqpServer(
@@ -105,7 +104,7 @@ class SidePlan(NamedTuple):
 
 SIDES: Final = (
     SidePlan("kafka", "kafka_listen", KafkaSide),
-    SidePlan("amqp", "amqp_listen", None),
+    SidePlan("amqp", "amqp_listen", AmqpSide),
     SidePlan("http", "http_listen", None),
 )
 NOT_BUILT: Final = "closed: not built yet"

@@ -164,7 +164,12 @@ class Channel:
             return
         del self.consumers[consumer.tag]
         if self.peer.hears_cancels and not self.is_over:
-            self.send(BasicCancel(consumer_tag=consumer.tag, no_wait=True))
+            # Who deleted the queue hears first that it is deleted.
+            self.peer.soon(lambda: self._tell_cancelled(consumer.tag))
+
+    def _tell_cancelled(self, tag: str) -> None:
+        if not self.is_over:
+            self.send(BasicCancel(consumer_tag=tag, no_wait=True))
 
     def resume_starved(self) -> None:
         for consumer in list(self.consumers.values()):

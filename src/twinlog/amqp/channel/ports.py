@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from twinlog.amqp.broker import AmqpBroker
@@ -28,6 +29,9 @@ class Peer(Protocol):
 
     def go_on(self, number: int) -> None:
         """The channel has the answer that it waited for: what was put off may follow."""
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Runs it after what is being answered now."""
 
     def turn_ends(self, number: int) -> None:
         """Asks for ``Channel.on_turn_end`` when what was read is worked off."""

@@ -8,7 +8,7 @@ more is read. An event for a channel that waits for an answer is put off; until 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any, Final
 
@@ -170,6 +170,9 @@ class AmqpConnection:
             self._end_turn()
         finally:
             self._is_going_on = False
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        self.server.tasks.soon(callback)
 
     def turn_ends(self, number: int) -> None:
         self._turn_enders[number] = None
