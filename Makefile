@@ -54,7 +54,7 @@ format: setup-lint ## Put the sources into our format
 	$(PYTHON) -m ruff format .
 	cargo fmt --manifest-path kernel/Cargo.toml
 
-bench: setup ## Measure against Apache Kafka (fetches it once; needs a JDK)
+bench: setup ## Measure beside the references: ARGS="kafka [workload ...]" (needs a JDK and Maven)
 	$(PYTHON) -m benchmarks.macro $(ARGS)
 
 sim: setup ## Simulate SEEDS=n runs with faults
