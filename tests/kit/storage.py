@@ -19,7 +19,7 @@ from twinlog.storage.types import Batch
 TOPIC = bytes(range(16))
 INFLATED_MAX = 1 << 24
 SMALL = LogSettings(segment_bytes=2048, index_interval_bytes=256, file_delete_delay_ms=1000)
-QUICK = StorageSettings(flush_interval_ms=100, checkpoint_interval_ms=300, reserve_bytes=0)
+QUICK = StorageSettings(flush_interval_ms=100, checkpoint_interval_ms=300, reserve_bytes=0, rounds_bytes=32 * 1024)
 
 
 class Machine:

@@ -95,9 +95,12 @@ class Disk(Protocol):
 
     def sync_directory_now(self, path: str) -> None: ...
 
-    def start_sync(self, files: Sequence[File], directories: Sequence[str], done: SyncDone) -> None:
+    def start_sync(
+        self, files: Sequence[File], directories: Sequence[str], done: SyncDone, *, small: bool = False
+    ) -> None:
         """Makes all of them durable away from the loop, then calls ``done(fault or None)`` on the loop.
 
         It covers what was written before the call. Many files are made durable by one sync of their
-        file system. Rounds asked for meanwhile wait for their turn.
+        file system. Rounds asked for meanwhile wait for their turn. ``small``: a few kilobytes in a file that does not
+        grow; a disk that is quicker than the way to another thread and back may do that at once.
         """

@@ -266,7 +266,9 @@ class SimDisk:
     def sync_directory_now(self, path: str) -> None:
         self._sync_directory(path, self.platter.serial)
 
-    def start_sync(self, files: Sequence[File], directories: Sequence[str], done: SyncDone) -> None:
+    def start_sync(
+        self, files: Sequence[File], directories: Sequence[str], done: SyncDone, *, small: bool = False
+    ) -> None:
         held = [cast(SimFile, file) for file in files]
         for file in held:
             self._check_open(file)

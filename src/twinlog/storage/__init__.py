@@ -12,7 +12,7 @@ described in ``docs/formats``. It speaks to the machine only through ``twinlog.h
 
 from twinlog.storage.directory import DataDirectory
 from twinlog.storage.errors import Damaged, WrongDirectory
-from twinlog.storage.flusher import Flusher
+from twinlog.storage.flusher import Flusher, NeverSmall
 from twinlog.storage.frames import FrameLog, Replay
 from twinlog.storage.log import PartitionLog
 from twinlog.storage.producers import Duplicate, ProducerStates
@@ -43,6 +43,7 @@ __all__ = [
     "LogRead",
     "LogSettings",
     "LogStore",
+    "NeverSmall",
     "PartitionLog",
     "ProducerStates",
     "Replay",

@@ -1,7 +1,8 @@
 """One data directory: whose it is, what it holds, and whether it can still be trusted.
 
 It owns, below its path: ``identity``, ``lock``, ``clean`` (see ``identity.py``), ``marks`` (see ``marks.py``),
-``logs/<topic id>-<partition>/`` and ``deleted/``, where deleted logs wait for their bytes to be freed.
+``rounds`` (see ``small_rounds.py``), ``logs/<topic id>-<partition>/`` and ``deleted/``, where deleted logs wait for
+their bytes to be freed.
 The first failed write or sync takes all of it offline, until a restart has looked at everything again.
 """
 
@@ -20,6 +21,7 @@ from twinlog.storage.identity import Identity, read_identity, take_clean, write_
 from twinlog.storage.log import PartitionLog
 from twinlog.storage.marks import LogKey, Marks, MarksFile, encode_marks
 from twinlog.storage.settings import LogSettings, StorageSettings
+from twinlog.storage.small_rounds import SmallRounds
 
 NAMES_WITHOUT_IDENTITY: Final = {"lock", "lost+found", "logs", "deleted", "marks", "marks.new", "identity.new"}
 HOUSEKEEPING_MS: Final = 30_000
@@ -34,7 +36,8 @@ class DataDirectory:
         self.disk = host.disk
         self.settings = settings
         self.pool = pool
-        self.flusher = Flusher(host.disk, host.tasks, settings)
+        self.small_rounds = SmallRounds(host.disk, host.tasks, self.path, settings.rounds_bytes)
+        self.flusher = Flusher(host.disk, host.tasks, settings, self.small_rounds)
         self.flusher.on_fault = self.fail
         self.marks = MarksFile(host.disk, host.tasks, self.flusher, settings, f"{self.path}/marks")
         self.offline: HostFault | None = None
@@ -129,6 +132,9 @@ class DataDirectory:
     def open(self, settings: LogSettings, progress: Callable[[int, int], None]) -> None:
         """Opens all logs; after a crash that means reading their tails."""
         self.incarnation_before = take_clean(self.disk, self.path)
+        brought_back = self.small_rounds.open(self.logs_path, clean=self.incarnation_before is not None)
+        if brought_back:
+            self._log.info("wrote again what only a small sync round had saved", directory=self.path, size=brought_back)
         marks = self.marks.read()
         self.disk.sync_directory_now(self.path)  # what we read must not be gone after the next crash
         if not marks.whole:
@@ -207,6 +213,7 @@ class DataDirectory:
                     log.close_clean()
             if self.offline is None:
                 self.marks.write_now(list(self.logs.values()))
+                self.small_rounds.close_clean()
                 write_clean(self.disk, self.path, incarnation)
         except HostFault as fault:
             self.fail(fault)  # a full disk, most likely: the next start will look at the logs again
@@ -215,6 +222,7 @@ class DataDirectory:
     def release(self) -> None:
         for log in self.logs.values():
             log.close_files()
+        self.small_rounds.close()
         if self._lock is not None:
             self._lock.release()
             self._lock = None

@@ -3,7 +3,8 @@
 A log says ``dirty(log, soon)`` after a write. ``soon`` means that somebody waits: a round starts a turn of the loop
 later, or a turn after the round that is under way. Otherwise the data is synced within
 ``flush_interval_ms``. When a round begins, each log hands over its unsynced files and the position they cover;
-when it has succeeded, each log hears ``synced(position)`` once, however many requests wait for it.
+when it has succeeded, each log hears ``synced(position)`` once, however many requests wait for it. A round of few bytes
+goes to a journal instead of to the logs' own files (see ``small_rounds``); those follow within ``flush_interval_ms``.
 
 A sync that failed is never tried again: from then on the flusher is dead, each log hears ``failed``, and so does
 the directory, which goes offline.
@@ -17,6 +18,7 @@ from typing import Protocol
 from twinlog.base import HostFault
 from twinlog.host import Disk, File, Tasks, Timer
 from twinlog.storage.settings import StorageSettings
+from twinlog.storage.small_rounds import ROUND_BYTES, Extent, SmallRounds
 
 MANY_FILES = 5  # from here on the host syncs the whole file system, so whatever else is dirty comes for free
 
@@ -27,15 +29,39 @@ class Syncable(Protocol):
     def sync_files(self, files: list[File], directories: list[str]) -> int:
         """Adds what is unsynced to the lists; returns the position that these syncs will cover."""
 
+    def extent(self) -> Extent | None:
+        """What is unsynced, if it is no more than bytes at the end of one file; None asks for a sync of its own."""
+
+    def sync_extent(self) -> int:
+        """The extent becomes durable through the journal; returns the position that it covers."""
+
     def synced(self, position: int) -> None: ...
 
     def failed(self, fault: HostFault) -> None: ...
 
 
+class NeverSmall:
+    """Takes part in rounds with files of its own only."""
+
+    __slots__ = ()
+
+    def extent(self) -> None:
+        return None
+
+    def sync_extent(self) -> int:
+        raise AssertionError("it has no extent")
+
+
 class Flusher:
     """The syncs of one data directory."""
 
-    def __init__(self, disk: Disk, tasks: Tasks, settings: StorageSettings) -> None:
+    def __init__(
+        self, disk: Disk, tasks: Tasks, settings: StorageSettings, small_rounds: SmallRounds | None = None
+    ) -> None:
+        self._small_rounds = small_rounds
+        self._journaled: dict[Syncable, None] = {}  # durable in the journal alone
+        self._all_due = False
+        self._round_is_small = False
         self._disk = disk
         self._tasks = tasks
         self._settings = settings
@@ -72,6 +98,7 @@ class Flusher:
         """The log is being deleted: it takes no part in further rounds, and a running one does not tell it."""
         self._soon.pop(log, None)
         self._later.pop(log, None)
+        self._journaled.pop(log, None)
         if self._round is not None:
             self._round = [(other, position) for other, position in self._round if other is not log]
 
@@ -91,6 +118,8 @@ class Flusher:
         self._tasks.soon(self._start_round)
 
     def _promote(self) -> None:
+        """Everything that is dirty takes part in the next round, with its own files."""
+        self._all_due = True
         self._soon.update(self._later)
         self._later.clear()
         if self._timer is not None:
@@ -101,12 +130,16 @@ class Flusher:
         self._scheduled = False
         if self._round is not None or self.fault is not None or not self._soon:
             return
-        if len(self._soon) >= MANY_FILES:
+        if not self._all_due and self._start_small_round():
+            return
+        if len(self._soon) >= MANY_FILES or self._all_due:
             self._promote()
+        self._all_due = False
         logs, self._soon = self._soon, {}
         files: list[File] = []
         directories: list[str] = []
         self._round = []
+        self._round_is_small = False
         for log in logs:
             self._later.pop(log, None)
             try:
@@ -121,6 +154,40 @@ class Flusher:
         self.files_synced += len(files)
         self._disk.start_sync(files, list(dict.fromkeys(directories)), self._on_done)
 
+    def _start_small_round(self) -> bool:
+        """Begins a round through the journal, if all that is due fits there."""
+        journal = self._small_rounds
+        if journal is None or not journal.ready():
+            return False
+        extents: list[Extent] = []
+        size = 0
+        for log in self._soon:
+            extent = log.extent()
+            if extent is None:
+                return False
+            size += extent.size
+            if size > ROUND_BYTES:
+                return False
+            extents.append(extent)
+        if not journal.has_room(len(extents), size):
+            self._all_due = True  # then a new generation begins
+            return False
+        logs, self._soon = self._soon, {}
+        try:
+            file = journal.write(extents)
+            self._round = [(log, log.sync_extent()) for log in logs]
+        except HostFault as fault:
+            self.fail(fault)
+            return True
+        self._round_is_small = True
+        self._journaled.update(logs)
+        for log in logs:
+            self.dirty(log, False)
+        self.rounds += 1
+        self.files_synced += 1
+        self._disk.start_sync([file], [], self._on_done, small=True)
+        return True
+
     def _on_done(self, error: Exception | None) -> None:
         if self.fault is not None:
             return
@@ -130,6 +197,11 @@ class Flusher:
         assert self._round is not None, "a sync ended that no round began"
         finished, self._round = self._round, None
         # Requests answered from here on may write at once; what they make dirty belongs to the next round.
+        if self._small_rounds is not None and not self._round_is_small:
+            for log, _ in finished:
+                self._journaled.pop(log, None)
+            if not self._journaled:
+                self._small_rounds.restart()
         for log, position in finished:
             log.synced(position)
         if self._soon and self._round is None and not self._scheduled:
@@ -152,7 +224,7 @@ class Flusher:
         self.on_fault(fault)
 
 
-class _Barrier:
+class _Barrier(NeverSmall):
     """Somebody who waits for a round without having written anything himself."""
 
     def __init__(self, done: Callable[[HostFault | None], None]) -> None:

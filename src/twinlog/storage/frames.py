@@ -22,7 +22,7 @@ from twinlog.base import DiskFull, HostFault
 from twinlog.host import Buffer, Disk, File
 from twinlog.storage.errors import Damaged
 from twinlog.storage.files import read_whole, write_again, write_whole
-from twinlog.storage.flusher import Flusher
+from twinlog.storage.flusher import Flusher, NeverSmall
 
 VERSION: Final = 1
 FILE_HEAD: Final = Struct("<4sHHQ")  # magic, version, 0, first position
@@ -46,7 +46,7 @@ class Replay(NamedTuple):
     records: list[bytes]
 
 
-class FrameLog:
+class FrameLog(NeverSmall):
     """See above. One writer; everything is called from the loop."""
 
     def __init__(self, disk: Disk, flusher: Flusher, directory: str, name: str) -> None:
@@ -300,7 +300,7 @@ class _FileScan:
             at = data.find(GROUP_MAGIC, at + 1)
 
 
-class DurableMark:
+class DurableMark(NeverSmall):
     """How far a frame log was durable, in two slots written in turn. Renewed by the rounds nobody waits for."""
 
     def __init__(self, disk: Disk, flusher: Flusher, path: str) -> None:

@@ -33,6 +33,7 @@ from twinlog.storage.recovery import Recovery, delete_segment, note_marker
 from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment
 from twinlog.storage.segments import Segments
 from twinlog.storage.settings import LogSettings
+from twinlog.storage.small_rounds import Extent
 from twinlog.storage.types import (
     CONTROL,
     AbortedTransaction,
@@ -385,6 +386,19 @@ class PartitionLog:
             self._directories = []
             self._replaced += self._replaced_unsynced
             self._replaced_unsynced = []
+        return self.sync_extent()
+
+    def extent(self) -> Extent | None:
+        segment, synced_at = self._active, self._synced_at
+        if self._files or self._directories or self._unsynced != [segment] or synced_at is None:
+            return None
+        assert segment is not None and segment.file is not None, "the pool keeps unsynced files open"
+        base, size = synced_at
+        if base != segment.offset_base or size > segment.size:
+            return None
+        return Extent(*self.key, base, size, segment.size - size, segment.file)
+
+    def sync_extent(self) -> int:
         active = self._active
         if active is not None:
             self._pending = (active.offset_base, active.size)
@@ -597,6 +611,8 @@ class PartitionLog:
 
     def _cut_files(self, segment: Segment, position: int, end: int) -> None:
         disk, pool = self._home.disk, self._home.pool
+        for late in self._segments.all[self._segments.slot(segment.offset_base) :]:
+            self._home.small_rounds.void(*self.key, late.offset_base, position if late is segment else 0)
         for late in reversed(self._segments.all):
             if late is segment:
                 break

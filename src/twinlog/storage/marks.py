@@ -17,7 +17,7 @@ from twinlog._kernel import crc32c
 from twinlog.base import DiskFull, HostFault
 from twinlog.host import Disk, File, Tasks, Timer
 from twinlog.storage.files import parent, read_whole, write_whole
-from twinlog.storage.flusher import Flusher
+from twinlog.storage.flusher import Flusher, NeverSmall
 from twinlog.storage.settings import StorageSettings
 
 MAGIC: Final = b"TLMK"
@@ -105,7 +105,7 @@ class Marked(Protocol):
         """The mark is on stable storage."""
 
 
-class MarksFile:
+class MarksFile(NeverSmall):
     """Collects what changed and writes the file through the flusher, in two steps: the bytes, then the name."""
 
     def __init__(self, disk: Disk, tasks: Tasks, flusher: Flusher, settings: StorageSettings, path: str) -> None:

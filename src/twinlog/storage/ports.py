@@ -11,6 +11,7 @@ from twinlog.storage.files import FilePool
 from twinlog.storage.flusher import Flusher
 from twinlog.storage.marks import LogKey, MarksFile
 from twinlog.storage.settings import StorageSettings
+from twinlog.storage.small_rounds import SmallRounds
 
 
 class LogHome(Protocol):
@@ -21,6 +22,7 @@ class LogHome(Protocol):
     disk: Disk
     pool: FilePool
     flusher: Flusher
+    small_rounds: SmallRounds
     marks: MarksFile
     settings: StorageSettings
     offline: HostFault | None

@@ -77,6 +77,13 @@ class StorageSettings:
     reserve_bytes: int = setting(
         64 * MIB, unit="bytes", min=0, max=GIB, doc="Room asked for ahead of a busy log's writes; 0 asks for none."
     )
+    rounds_bytes: int = setting(
+        8 * MIB,
+        unit="bytes",
+        min=0,
+        max=GIB,
+        doc="Size of the journal that makes syncs of a few kilobytes cheap, one for each data directory; 0 uses none.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from twinlog.amqp.store.settings import QueueStoreSettings
 from twinlog.base import DiskFull, HostFault
 from twinlog.base.units import MIB
 from twinlog.host import Disk, File
-from twinlog.storage import Flusher
+from twinlog.storage import Flusher, NeverSmall
 from twinlog.storage.frames import DurableMark
 
 UNWRITTEN_BYTES_MAX: Final = 1 * MIB
@@ -33,7 +33,7 @@ class JournalFile:
         self.end = base + max(file.size - JOURNAL_HEAD_BYTES, 0)
 
 
-class Journal:
+class Journal(NeverSmall):
     """See above. ``before_write`` may append what has gathered elsewhere; it is called once a round."""
 
     def __init__(self, disk: Disk, flusher: Flusher, directory: str, settings: QueueStoreSettings) -> None:

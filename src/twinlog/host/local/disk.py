@@ -68,8 +68,10 @@ class LocalDisk:
     def sync_directory_now(self, path: str) -> None:
         sync_directory(path)
 
-    def start_sync(self, files: Sequence[File], directories: Sequence[str], done: SyncDone) -> None:
-        self._sync_thread.start(SyncRound(cast("Sequence[LocalFile]", tuple(files)), tuple(directories), done))
+    def start_sync(
+        self, files: Sequence[File], directories: Sequence[str], done: SyncDone, *, small: bool = False
+    ) -> None:
+        self._sync_thread.start(SyncRound(cast("Sequence[LocalFile]", tuple(files)), tuple(directories), done, small))
 
     def close(self) -> None:
         """After the syncs already asked for. Files still open stay usable, but cannot be synced in rounds."""

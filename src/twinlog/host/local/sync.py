@@ -1,8 +1,9 @@
 """Making files durable, on the loop's thread or away from it.
 
 Rounds run one after the other in one thread. A round of few files syncs them side by side, with helper
-threads; a larger one syncs their file system once, and pays for whatever else is unwritten there. Whatever
-failed stays failed: see ``host.disk``.
+threads; a larger one syncs their file system once, and pays for whatever else is unwritten there. A small
+round is synced on the loop's own thread as long as the disk needs less for it than the way to another thread and back
+costs the loop. Whatever failed stays failed: see ``host.disk``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from asyncio import AbstractEventLoop
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Thread
+from time import perf_counter_ns
 from typing import Final, NamedTuple
 
 from twinlog.base.errors import HostFault
@@ -21,11 +23,15 @@ from twinlog.host.local.file import LocalFile
 
 SYNCFS_FROM_FILES: Final = 5  # measured: docs/adr/0003-host.md
 
+QUICK_NS: Final = 200_000  # a small sync that takes less is done on the loop
+NS_WEIGHT: Final = 8  # one of so many counts in the running mean
+
 
 class SyncRound(NamedTuple):
     files: Sequence[LocalFile]
     directories: Sequence[str]
     done: SyncDone
+    small: bool = False
 
 
 class SyncThread:
@@ -39,6 +45,8 @@ class SyncThread:
         self._helpers_files: SimpleQueue[LocalFile | None] = SimpleQueue()
         self._helpers_faults: SimpleQueue[HostFault | None] = SimpleQueue()
         self._file_systems = _FileSystems()
+        self._small_sync_ns = QUICK_NS  # a running mean; the first one goes to the thread
+        self._waiting = 0  # rounds that the thread has not answered yet
 
     def watch(self, file: LocalFile) -> None:
         """Every file is shown here when it is opened, before anything is written to it."""
@@ -47,6 +55,10 @@ class SyncThread:
     def start(self, round_: SyncRound) -> None:
         for file in round_.files:
             file.hold()
+        if round_.small and self._small_sync_ns < QUICK_NS and not self._waiting:
+            self._loop.call_soon(self._finish, round_, self._fault_of(round_))
+            return
+        self._waiting += 1
         if self._thread is None:
             self._thread = Thread(target=self._run, name="twinlog-sync", daemon=True)
             self._thread.start()
@@ -77,17 +89,34 @@ class SyncThread:
 
     def _run(self) -> None:
         while (round_ := self._rounds.get()) is not None:
-            fault: HostFault | None = None
+            fault = self._fault_of(round_)
             try:
-                self._sync(round_.files, round_.directories)
-            except HostFault as raised:
-                fault = raised
-            except BaseException as raised:  # a bug; but nobody may wait for ever, nor be told "synced"
-                fault = HostFault("sync thread", repr(raised))
-            try:
-                self._loop.call_soon_threadsafe(_finish, round_, fault)
+                self._loop.call_soon_threadsafe(self._answered, round_, fault)
             except RuntimeError:  # the loop is closed: nobody waits any more
                 return
+
+    def _answered(self, round_: SyncRound, fault: HostFault | None) -> None:
+        self._waiting -= 1
+        self._finish(round_, fault)
+
+    @staticmethod
+    def _finish(round_: SyncRound, fault: HostFault | None) -> None:
+        for file in round_.files:
+            file.release()
+        round_.done(fault)
+
+    def _fault_of(self, round_: SyncRound) -> HostFault | None:
+        """Syncs; what failed, or None."""
+        begun_ns = perf_counter_ns()
+        try:
+            self._sync(round_.files, round_.directories)
+        except HostFault as raised:
+            return raised
+        except BaseException as raised:  # a bug; but nobody may wait for ever, nor be told "synced"
+            return HostFault("sync thread", repr(raised))
+        if round_.small:
+            self._small_sync_ns += (perf_counter_ns() - begun_ns - self._small_sync_ns) // NS_WEIGHT
+        return None
 
     def _sync(self, files: Sequence[LocalFile], directories: Sequence[str]) -> None:
         synced: set[int] = set()
@@ -178,9 +207,3 @@ def sync_directory(path: str, but_not_on: set[int] | frozenset[int] = frozenset(
 def _sync_fault(path: str, error: OSError) -> HostFault:
     # Never DiskFull, not even for ENOSPC: that one promises that the file is as it was.
     return HostFault(path, f"sync failed: {error.strerror}")
-
-
-def _finish(round_: SyncRound, fault: HostFault | None) -> None:
-    for file in round_.files:
-        file.release()
-    round_.done(fault)
