@@ -15,6 +15,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaConnectionError, KafkaError, OffsetOutOfRangeError, for_code
 
 from tests.compat.drivers import lines
+from tests.compat.drivers.aiokafka_copier import Copier
 from tests.compat.drivers.aiokafka_member import Member
 
 warnings.simplefilter("ignore")  # the library's own deprecations are not what we test
@@ -29,7 +30,7 @@ def check(code: int, message: str | None = None) -> None:
         raise lines.ClientError(code, message or for_code(code).__name__)
 
 
-class Driver(Member):
+class Driver(Member, Copier):
     version = f"aiokafka {aiokafka.__version__}"
 
     def __init__(self, bootstrap: str) -> None:

@@ -28,6 +28,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.compat.drivers import lines
+from tests.compat.drivers.confluent_copier import Copier
 from tests.compat.drivers.confluent_member import Member
 
 LOCAL_CODES = {KafkaError._MSG_TIMED_OUT: 7, KafkaError._TIMED_OUT: 7, KafkaError._UNKNOWN_TOPIC: 3}
@@ -44,7 +45,7 @@ def wait(future: Any) -> Any:
         raise failure(error.args[0]) from None
 
 
-class Driver(Member):
+class Driver(Member, Copier):
     version = f"confluent-kafka {confluent_kafka.__version__} librdkafka {confluent_kafka.libversion()[0]}"
 
     def __init__(self, bootstrap: str) -> None:

@@ -13,6 +13,7 @@ from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 from kafka.errors import KafkaError, OffsetOutOfRangeError
 
 from tests.compat.drivers import lines
+from tests.compat.drivers.kafka_python_copier import Copier
 from tests.compat.drivers.kafka_python_member import Member
 
 warnings.simplefilter("ignore")  # the library's own deprecations are not what we test
@@ -22,7 +23,7 @@ def failure(error: KafkaError) -> lines.ClientError:
     return lines.ClientError(getattr(error, "errno", -1000), f"{type(error).__name__}: {error}")
 
 
-class Driver(Member):
+class Driver(Member, Copier):
     version = f"kafka-python {kafka.__version__}"
 
     def __init__(self, bootstrap: str) -> None:

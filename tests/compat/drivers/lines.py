@@ -13,6 +13,10 @@ settings and ``producer`` name, so that a later command meets the same one.
 A driver can be one member of one group: ``subscribe`` (group, topic, protocol classic or consumer, assignor range or
 cooperative, instance), ``poll_group`` (for ms; which partitions it owns then, and [partition, offset, value] of what
 it read), ``commit_group`` (what it read), ``leave_group``.
+
+``copy`` (source, target, group, transactional_id, count, batch, abort_every): until it has copied ``count`` records, at
+most ``batch`` a transaction, with the group's offsets in it; each ``abort_every``-th transaction is aborted first and
+then done again. It answers how many it copied.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from typing import Any
 
 LARGEST_REQUEST_BYTES = 64 * 1024 * 1024  # drivers never refuse by size themselves: the broker's answer is what counts
 CALL_TIMEOUT_S = 20.0
+COPY_TIMEOUT_S = 40.0
 SESSION_MS = 2000
 HEARTBEAT_MS = 200
 # What a call that only asks may meet just after a restart, from libraries that leave trying again to the program:

@@ -184,6 +184,7 @@ public class Driver {
             case "subscribe": member = new Member(bootstrap, c, SESSION_MS, HEARTBEAT_MS); return null;
             case "poll_group": return member.poll(c.get("ms").asLong());
             case "commit_group": member.consumer.commitSync(); return null;
+            case "copy": return JSON.valueToTree(Copier.copy(bootstrap, c));
             case "leave_group": member.close(); return null;
             case "partitions":
                 return JSON.valueToTree(await(admin.describeTopics(List.of(topic)).topicNameValues().get(topic)).partitions().size());
