@@ -60,7 +60,7 @@ class Node:
         self.closed_because: dict[str, str] = {}
         self.on_failed: Callable[[HostFault], None] = lambda fault: None
         self._plans = sides
-        self._sides: list[Side] = []
+        self.sides: list[Side] = []
         directories = [settings.identity.data_dir, *settings.identity.more_data_dirs]
         self.store = LogStore(host, directories, settings.storage, node_id=self.node_id, log=log)
         frames = FrameLog(host.disk, self.store.directories[0].flusher, directories[0], METADATA_NAME)
@@ -110,7 +110,7 @@ class Node:
                 continue
             side = plan.make(self)
             self.addresses[plan.name] = await side.open(address)
-            self._sides.append(side)
+            self.sides.append(side)
 
     async def _start_amqp(self) -> None:
         """Queues that cannot be read keep the AMQP door shut, and nothing else."""
@@ -155,12 +155,12 @@ class Node:
     # ---- stop -------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
-        for side in self._sides:
+        for side in self.sides:
             side.close_door()
         # One more round answers everybody who waits for the disk.
         for directory in self.store.directories:
             await answered(directory.flusher.flush)
-        for side in self._sides:
+        for side in self.sides:
             side.close_connections()
         await self._connections_gone()
         if self.amqp.is_open:
@@ -170,7 +170,7 @@ class Node:
 
     async def _connections_gone(self) -> None:
         deadline_us = self.host.clock.monotonic_us() + DRAIN_MS * 1000
-        while any(side.connection_count for side in self._sides):
+        while any(side.connection_count for side in self.sides):
             if self.host.clock.monotonic_us() > deadline_us:
                 self.log.warning("some peers do not take what we send; their connections are cut")
                 return

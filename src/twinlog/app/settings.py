@@ -20,6 +20,7 @@ from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
 from twinlog.kafka.groups import GroupSettings
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.kafka.transactions import TransactionSettings
+from twinlog.servers.http.settings import HttpSettings
 from twinlog.storage.settings import StorageSettings
 
 OFF: Final = "off"
@@ -72,7 +73,7 @@ class AmqpListenSettings:
 class HttpListenSettings:
     """Where browsers and management tools come in."""
 
-    listen: str = setting("127.0.0.1:15672", form=ADDRESS_OR_OFF, doc="Where HTTP clients connect. Not built yet.")
+    listen: str = setting("127.0.0.1:15672", form=ADDRESS_OR_OFF, doc="Where HTTP clients connect.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,7 @@ class NodeSettings:
     amqp: AmqpSettings = section("amqp", AmqpSettings)
     queues: QueueStoreSettings = section("queues", QueueStoreSettings)
     http_listen: HttpListenSettings = section("http", HttpListenSettings)
+    http: HttpSettings = section("http", HttpSettings)
     log_lines: LogLineSettings = section("log", LogLineSettings)
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from twinlog.base.address import Address, parse_address
-from twinlog.host import Listener
+from twinlog.host import Listener, StreamHandler
 from twinlog.servers.amqp.server import AmqpServer
 from twinlog.servers.kafka.server import KafkaServer
 
 if TYPE_CHECKING:
     from twinlog.app.node import Node
+    from twinlog.servers.http.ports import Managed
+    from twinlog.servers.http.server import HttpServer
 
 
 class Side(Protocol):
@@ -36,25 +38,25 @@ class KafkaSide:
     def __init__(self, node: Node) -> None:
         self._network = node.host.network
         self._listener: Listener | None = None
-        self._server = KafkaServer(
+        self.server = KafkaServer(
             broker=node.broker, clock=node.host.clock, tasks=node.host.tasks, log=node.log, listener="PLAINTEXT"
         )
 
     async def open(self, address: Address) -> Address:
-        self._listener = await self._network.listen(address.host, address.port, self._server.accept)
+        self._listener = await self._network.listen(address.host, address.port, self.server.accept)
         return Address(*self._listener.address)
 
     def close_door(self) -> None:
         if self._listener is not None:
             self._listener.close()
-        self._server.drain_all()
+        self.server.drain_all()
 
     def close_connections(self) -> None:
-        self._server.close_all()
+        self.server.close_all()
 
     @property
     def connection_count(self) -> int:
-        return self._server.connection_count
+        return self.server.connection_count
 
 
 class AmqpSide:
@@ -89,6 +91,50 @@ class AmqpSide:
         return self.server.connection_count
 
 
+class HttpSide:
+    """Browsers, management tools, Prometheus. What answers them is loaded when the first of them comes: most nodes are
+    started far more often than somebody looks at them."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._listener: Listener | None = None
+        self._server: HttpServer | None = None
+        self._managed: Managed | None = None
+
+    async def open(self, address: Address) -> Address:
+        from twinlog.app.http import managed_node
+
+        node = self._node
+        self._managed = managed_node(node)
+        self._managed.figures.start()
+        self._listener = await node.host.network.listen(address.host, address.port, self._accept)
+        return Address(*self._listener.address)
+
+    def _accept(self) -> StreamHandler:
+        if self._server is None:
+            from twinlog.servers.http.server import HttpServer
+
+            assert self._managed is not None
+            self._server = HttpServer(self._managed)
+        return self._server.accept()
+
+    def close_door(self) -> None:
+        if self._managed is not None:
+            self._managed.figures.stop()
+        if self._listener is not None:
+            self._listener.close()
+        if self._server is not None:
+            self._server.drain_all()
+
+    def close_connections(self) -> None:
+        if self._server is not None:
+            self._server.close_all()
+
+    @property
+    def connection_count(self) -> int:
+        return self._server.connection_count if self._server is not None else 0
+
+
 class SidePlan(NamedTuple):
     """A side in the settings: ``group`` is the field of ``NodeSettings`` that says where it listens."""
 
@@ -105,6 +151,6 @@ class SidePlan(NamedTuple):
 SIDES: Final = (
     SidePlan("kafka", "kafka_listen", KafkaSide),
     SidePlan("amqp", "amqp_listen", AmqpSide),
-    SidePlan("http", "http_listen", None),
+    SidePlan("http", "http_listen", HttpSide),
 )
 NOT_BUILT: Final = "closed: not built yet"

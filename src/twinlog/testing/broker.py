@@ -78,6 +78,11 @@ class Broker:
         return str(self._told["amqp"])
 
     @property
+    def http(self) -> str:
+        """The address for browsers and management tools, HOST:PORT. Switched on by ``http.listen``."""
+        return str(self._told["http"])
+
+    @property
     def data_dir(self) -> Path:
         return self._given if self._given is not None else self._own_home() / "data"
 

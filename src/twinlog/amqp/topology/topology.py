@@ -25,6 +25,7 @@ from twinlog.base import HostFault, Refused
 from twinlog.cluster import MetadataLog
 from twinlog.cluster.kinds.bindings import BINDINGS, Binding, Bound, Unbound
 from twinlog.cluster.kinds.exchanges import EXCHANGES, ExchangeDeclared, ExchangeDeleted
+from twinlog.cluster.kinds.policies import PolicyPut
 from twinlog.cluster.kinds.queues import QUEUE_IDS, QUEUES, QueueDeclared, QueueDeleted
 from twinlog.cluster.kinds.vhosts import VHOSTS
 from twinlog.cluster.record import Record
@@ -79,6 +80,13 @@ class LiveTopology:
 
     def find_exchange(self, vhost: str, name: str) -> ExchangeInfo | None:
         return self.graph.exchange(vhost, name)
+
+    def policies_of_queue(self, info: QueueInfo) -> tuple[PolicyPut | None, PolicyPut | None]:
+        """The user's policy and the operator's that the queue obeys."""
+        return self._follower.policies_of_queue(info)
+
+    def policy_of_exchange(self, info: ExchangeInfo) -> PolicyPut | None:
+        return self._follower.policy_of_exchange(info)
 
     # ---- queues -----------------------------------------------------------------------------------------------
 

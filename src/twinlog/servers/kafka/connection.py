@@ -55,6 +55,17 @@ class KafkaConnection:
         self.principal = "User:ANONYMOUS"
         self.listener = server.listener
         self.now_ms = 0
+        self.now_us = 0
+        self.connected_ms = 0
+        self.client_id: str | None = None
+
+    @property
+    def request_count(self) -> int:
+        return self._requests
+
+    @property
+    def received_bytes(self) -> int:
+        return self._stream.received_bytes
 
     # -- StreamHandler -------------------------------------------------------------------------------------------
 
@@ -63,6 +74,7 @@ class KafkaConnection:
         self.peer = stream.peer
         self.local = stream.local
         self._heard_at_ms = self._server.monotonic_ms()
+        self.connected_ms = self._server.now_ms()
         if self._server.admit(self):
             self._arm(self._heard_at_ms + self._settings.first_request_max_ms)
         else:
@@ -73,6 +85,7 @@ class KafkaConnection:
         if self._closing:
             return end
         self.now_ms = self._server.now_ms()
+        self.now_us = self._server.monotonic_us()
         self._reading = True
         try:
             position = self._read(buffer, start, end)
@@ -138,6 +151,7 @@ class KafkaConnection:
         end: int,
     ) -> None:
         self._requests += 1
+        self.client_id = client_id
         route = ROUTES.get(api_key)
         context = RequestContext(self, api_key, version, correlation_id, client_id)
         if route is None or not route.version_min <= version <= route.version_max:
@@ -164,7 +178,9 @@ class KafkaConnection:
         if parts is None:
             self._slots_hold_produces = api_key == PRODUCE
             self._slots.append(context)
-        elif self._slots:
+            return
+        self._server.answered(api_key, self.now_us)
+        if self._slots:
             if parts:
                 context.parts = parts
                 self._slots.append(context)
@@ -179,6 +195,9 @@ class KafkaConnection:
         )
 
     # -- answers -------------------------------------------------------------------------------------------------
+
+    def count_answer(self, context: RequestContext) -> None:
+        self._server.answered(context.api_key, context.began_us)
 
     def on_answered(self) -> None:
         """A parked request has its answer; whatever stands in front of the line leaves."""

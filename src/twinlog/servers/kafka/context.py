@@ -30,6 +30,7 @@ class RequestContext:
 
     __slots__ = (
         "api_key",
+        "began_us",
         "client_id",
         "connection",
         "correlation_id",
@@ -50,6 +51,7 @@ class RequestContext:
         self.parts: Parts | None = None
         self.parked: Parked | None = None
         self.deadline_ms: int | None = None  # by the monotonic clock
+        self.began_us = connection.now_us
 
     @property
     def peer(self) -> tuple[str, int]:
@@ -87,4 +89,5 @@ class RequestContext:
         assert self.parts is None, "a request is answered once"
         self.parts = parts
         self.parked = None
+        self.connection.count_answer(self)
         self.connection.on_answered()

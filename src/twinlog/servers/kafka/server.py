@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from twinlog.base.logs import Log
+from twinlog.base.metrics import Histogram
 from twinlog.host import Clock, Tasks
 from twinlog.kafka.broker import Broker
 from twinlog.servers.kafka.connection import KafkaConnection
@@ -26,8 +29,22 @@ class KafkaServer:
         )
         self.broken_off_count = 0
         self.turned_away_count = 0
+        self.figures: dict[int, Histogram] = {}  # by API key, from the request's bytes to its answer
         self._connections: dict[KafkaConnection, None] = {}
         self._by_address: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[KafkaConnection]:
+        """Those that are open, for who shows them."""
+        return iter(list(self._connections))
+
+    def monotonic_us(self) -> int:
+        return self._monotonic_us()
+
+    def answered(self, api_key: int, began_us: int) -> None:
+        figures = self.figures.get(api_key)
+        if figures is None:
+            figures = self.figures[api_key] = Histogram()
+        figures.observe(self._monotonic_us() - began_us)
 
     def accept(self) -> KafkaConnection:
         return KafkaConnection(self)

@@ -1,0 +1,156 @@
+"""Queues: declared, listed, deleted, purged."""
+
+from __future__ import annotations
+
+from twinlog.amqp.ports import Messages, QueueInfo
+from twinlog.amqp.routing.graph import VhostGraph
+from twinlog.servers.http.api.clients import consumer_view
+from twinlog.servers.http.api.exchanges import caller_of
+from twinlog.servers.http.api.overview import samples_view
+from twinlog.servers.http.bodies import body_of, flag, same_name, table
+from twinlog.servers.http.listing import QUERY, listed
+from twinlog.servers.http.message import HttpError, Request, Response, created, no_content, not_found, ok
+from twinlog.servers.http.ports import Managed
+from twinlog.servers.http.router import USER, VHOST, Routes
+from twinlog.servers.http.views import bindings_to_queue, queue_view, visible_vhosts
+from twinlog.servers.http.waiting import outcome_of
+
+routes = Routes("queues")
+
+
+@routes.get("/api/queues", USER, "Queues of all vhosts that the user may see.", query=QUERY)
+async def queues(managed: Managed, request: Request) -> Response:
+    assert request.asker is not None
+    return await show(managed, request, visible_vhosts(managed, request.asker))
+
+
+@routes.get("/api/queues/detailed", USER, "As /api/queues.", query=QUERY)
+async def queues_detailed(managed: Managed, request: Request) -> Response:
+    assert request.asker is not None
+    return await show(managed, request, visible_vhosts(managed, request.asker))
+
+
+@routes.get("/api/queues/{vhost}", VHOST, "Queues of a vhost.", query=QUERY)
+async def queues_of_vhost(managed: Managed, request: Request) -> Response:
+    return await show(managed, request, [managed.topology.graph.vhosts[request.parameters["vhost"]]])
+
+
+async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> Response:
+    managed.figures.look()
+    found = [info for part in parts for info in part.queues.values()]
+    return await listed(managed.tasks, request, found, lambda info: info.name, lambda info: queue_view(managed, info))
+
+
+def known_queue(managed: Managed, request: Request, name: str = "name") -> tuple[VhostGraph, QueueInfo]:
+    part = managed.topology.graph.vhosts[request.parameters["vhost"]]
+    info = part.queues.get(request.parameters[name])
+    if info is None:
+        raise not_found()
+    return part, info
+
+
+@routes.get("/api/queues/{vhost}/{name}", VHOST, "One queue.")
+def queue(managed: Managed, request: Request) -> Response:
+    _, info = known_queue(managed, request)
+    managed.figures.look()
+    consumers = [
+        consumer_view(each) for each in (managed.clients.consumers() if managed.clients else ()) if each.queue is info
+    ]
+    more = {"consumer_details": consumers, "deliveries": [], "incoming": []}
+    return ok(queue_view(managed, info) | more)
+
+
+@routes.get("/api/queues/{vhost}/{name}/figures", VHOST, "The queue's depth over time, kept while it is asked for.")
+def queue_figures(managed: Managed, request: Request) -> Response:
+    _, info = known_queue(managed, request)
+    return ok(samples_view(managed.figures.watch(("queue", info.vhost, info.name))))
+
+
+@routes.put(
+    "/api/queues/{vhost}/{name}",
+    VHOST,
+    "Declares a queue.",
+    body=(
+        ("durable", "true when it is not told"),
+        ("auto_delete", "goes with its last consumer"),
+        ("arguments", "object, like x-queue-type or x-message-ttl"),
+        ("node", "ignored"),
+    ),
+    answers=201,
+)
+async def put_queue(managed: Managed, request: Request) -> Response:
+    body = body_of(request)
+    same_name(request, body, "name", "vhost")
+    caller, name = caller_of(request), request.parameters["name"]
+    known = managed.topology.find_queue(caller.vhost, name) is not None
+    await outcome_of(
+        managed.tasks,
+        lambda done: managed.topology.declare_queue(
+            caller,
+            name,
+            passive=False,
+            durable=flag(body, "durable", True),
+            exclusive=False,
+            auto_delete=flag(body, "auto_delete"),
+            arguments=table(body, "arguments"),
+            server_named=False,
+            done=done,
+        ),
+    )
+    return no_content() if known else created()
+
+
+@routes.delete(
+    "/api/queues/{vhost}/{name}",
+    VHOST,
+    "Deletes a queue and what is in it.",
+    query=(("if-empty", "true: not while it holds messages"), ("if-unused", "true: not while it has consumers")),
+)
+async def delete_queue(managed: Managed, request: Request) -> Response:
+    known_queue(managed, request)
+    caller, name = caller_of(request), request.parameters["name"]
+    await outcome_of(
+        managed.tasks,
+        lambda done: managed.topology.delete_queue(
+            caller, name, if_unused=request.flag("if-unused"), if_empty=request.flag("if-empty"), done=done
+        ),
+    )
+    return no_content()
+
+
+@routes.get("/api/queues/{vhost}/{name}/bindings", VHOST, "Bindings to the queue.")
+def bindings_of_queue(managed: Managed, request: Request) -> Response:
+    part, info = known_queue(managed, request)
+    return ok(list(bindings_to_queue(part, info)))
+
+
+@routes.delete("/api/queues/{vhost}/{name}/contents", VHOST, "Drops what is ready in the queue.")
+def purge(managed: Managed, request: Request) -> Response:
+    _, info = known_queue(managed, request)
+    check_read(managed, request, info)
+    messages_of(managed).queue(info).purge()
+    return no_content()
+
+
+@routes.post(
+    "/api/queues/{vhost}/{name}/actions",
+    VHOST,
+    "RabbitMQ's actions on mirrors and leaders: nothing to do on one node.",
+    body=(("action", "sync, cancel_sync"),),
+    answers=204,
+)
+def action(managed: Managed, request: Request) -> Response:
+    known_queue(managed, request)
+    return no_content()
+
+
+def check_read(managed: Managed, request: Request, info: QueueInfo) -> None:
+    managed.rights.check(request.user, info.vhost, "read", info.name)
+    if info.exclusive_owner is not None:
+        raise HttpError(400, "bad_request", "the queue is exclusive to a connection")
+
+
+def messages_of(managed: Managed) -> Messages:
+    if managed.messages is None:
+        raise HttpError(503, "unavailable", "this node serves no messages of queues: its AMQP listener is off")
+    return managed.messages
