@@ -87,6 +87,8 @@ class Node:
 
     async def start(self) -> None:
         self.store.open(self._recovering)
+        if self.store.directories[0].offline is not None:
+            raise self.store.directories[0].offline  # the metadata live there
         self.metadata.open()
         now_ms = self.host.clock.now_ms()
         cluster_id = base64.urlsafe_b64encode(self.store.cluster_id).rstrip(b"=").decode()
@@ -95,6 +97,9 @@ class Node:
         # A port that the system chooses is known only once it is taken, and nobody else can know it before us.
         await self._open_sides(port_known=False)
         await self._register()
+        # What a crash left unsynced counts again before anybody can ask where a log ends.
+        for directory in self.store.directories:
+            await answered(directory.flusher.flush)
         self.broker.start()
         await self._open_sides(port_known=True)
 

@@ -34,6 +34,7 @@ class PartitionTable:
         self._soon = soon
         self._topics: dict[str | bytes, list[Partition]] = {}
         self._lost: list[tuple[bytes, int]] = []
+        self._is_loaded = False  # whether what existed at the start has been taken over
         self.on_lost: Callable[[list[tuple[bytes, int]]], None] = lambda lost: None
         self.on_erased: Callable[[list[bytes]], None] = lambda topic_ids: None
 
@@ -62,12 +63,13 @@ class PartitionTable:
             self._update(image, topic, self._topics.get(topic.topic_id, []))
         for name in self._topics_with_other_settings(image, delta):
             self._replan(image, name)
+        self._is_loaded = True
 
     def _update(self, image: Image, topic: Topic, partitions: list[Partition]) -> None:
         plan = self._plans.of(image, topic.name)
         for index, info in enumerate(topic.partitions):
             if index == len(partitions):
-                log = self._store.log(topic.topic_id, index)
+                log = self._store.log(topic.topic_id, index, is_new=self._is_loaded)
                 log.settings = plan.log_settings
                 partition = Partition(topic.name, topic.topic_id, index, log, plan.rules, info.leader_epoch)
                 log.on_offline = partial(self._on_log_offline, partition)

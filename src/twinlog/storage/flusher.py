@@ -128,7 +128,12 @@ class Flusher:
 
     def _start_round(self) -> None:
         self._scheduled = False
-        if self._round is not None or self.fault is not None or not self._soon:
+        if self.fault is not None:
+            late, self._soon = self._soon, {}
+            for log in late:
+                log.failed(self.fault)
+            return
+        if self._round is not None or not self._soon:
             return
         if not self._all_due and self._start_small_round():
             return

@@ -136,16 +136,21 @@ class LogStore:
 
     # Logs.
 
-    def log(self, topic_id: bytes, partition: int) -> PartitionLog:
-        """The log, made if it is new: in memory only, until something is appended."""
+    def log(self, topic_id: bytes, partition: int, *, is_new: bool = True) -> PartitionLog:
+        """The log, made if it is not found: in memory only, until something is appended. One that is not new and not
+        found while a directory is offline most likely lives there: it is offline as well, never made anew."""
         key = (topic_id, partition)
         home = self._home_of.get(key)
         if home is not None:
             return home.logs[key]
         online = [directory for directory in self.directories if directory.offline is None]
+        offline = [directory for directory in self.directories if directory.offline is not None]
         if not online:
             raise self.directories[0].offline or HostFault(self.directories[0].path)
-        home = min(online, key=lambda directory: len(directory.logs))
+        if offline and not is_new:
+            home = offline[0]
+        else:
+            home = min(online, key=lambda directory: len(directory.logs))
         self._home_of[key] = home
         return home.add(key, self.log_settings)
 

@@ -115,12 +115,12 @@ def ask(world: World, *requests: Message) -> list[Answer]:
     return answers
 
 
-def produce(world: World, *values: bytes, acks: int = -1) -> ProduceResponse:
+def produce(world: World, *values: bytes, acks: int = -1, into: str = "t") -> ProduceResponse:
     outbox = Outbox(acks=acks)
     for value in values:
-        outbox.add("t", 0, None, value, [], 1_700_000_000_000)
+        outbox.add(into, 0, None, value, [], 1_700_000_000_000)
     (batches,) = outbox.take(lambda topic, partition: 1, everything=True).values()
-    topic = MetadataRequest(topics=[MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
+    topic = MetadataRequest(topics=[MetadataRequestTopic(name=into)], allow_auto_topic_creation=True)
     _, produced = ask(world, topic, outbox.request(batches))
     assert isinstance(produced.message, ProduceResponse)
     return produced.message
@@ -208,6 +208,38 @@ def test_the_same_seed_gives_the_same_run() -> None:
 
     assert digest(7) == digest(7)
     assert digest(7) != digest(8)
+
+
+def test_a_directory_of_metadata_that_cannot_be_read_ends_the_start() -> None:
+    with World(6) as world:
+        chosen = settings(more=("/more",))
+        machine = Machine(world, chosen)
+        produce(world, b"value")
+        machine.stop()
+        machine.sim.platter.faults.fail("list", path_part="/data/logs", times=3)
+
+        async def start(host: Host) -> None:
+            await Node(host, chosen, Silence()).start()
+
+        with pytest.raises(HostFault, match="/data"):
+            machine.sim.run(start(machine.sim.host))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_was_confirmed_counts_from_the_first_moment_after_a_crash(seed: int) -> None:
+    with World(seed) as world:
+        machine = Machine(world, settings(more=("/more",)))
+        for topic in ("one", "two"):  # one directory each
+            produce(world, b"value", into=topic)
+        machine.sim.kill()
+        machine.come_back()
+        assert machine.node is not None
+        ends = [
+            partition.high_watermark
+            for partition in machine.node.broker.partitions
+            if partition.topic in ("one", "two")
+        ]
+        assert ends == [1, 1]
 
 
 def test_two_nodes_of_different_clusters_do_not_share_a_disk() -> None:

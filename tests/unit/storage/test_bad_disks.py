@@ -88,3 +88,43 @@ def test_housekeeping_goes_on_beside_a_log_that_is_offline_and_wakes_none_that_r
     machine.settle(60_000)  # whatever housekeeping raises is raised here
     assert machine.platter.faults.calls["open"] == opened
     assert everything(resting) == [(0, b"value")]
+
+
+def test_a_log_that_is_missing_while_a_directory_is_offline_is_not_made_anew() -> None:
+    machine = Machine()
+    store = machine.store(("one", "two"))
+    logs = [store.log(TOPIC, partition) for partition in (0, 1)]
+    for log in logs:
+        append(log, [b"precious"])
+    machine.settle(1000)
+    homes = {log.partition: log.directory for log in logs}
+    machine.close(store)
+    machine.kill()
+
+    machine.platter.faults.fail("list", path_part="two", times=5)
+    store = machine.store(("one", "two"))
+    for partition, home in homes.items():
+        log = store.log(TOPIC, partition, is_new=False)
+        assert (log.offline is not None) == (home == "two")
+    assert store.log(TOPIC, 2).offline is None, "a new one finds room in the other directory"
+    machine.kill()
+
+    machine.platter.faults.clear()
+    store = machine.store(("one", "two"))
+    assert [everything(store.log(TOPIC, partition)) for partition in (0, 1)] == [[(0, b"precious")]] * 2
+
+
+def test_who_writes_after_the_flusher_failed_is_told() -> None:
+    machine = Machine()
+    store = machine.store()
+    frames = machine.frame_log(store)
+    frames.open()
+    machine.settle(1000)
+    heard: list[HostFault] = []
+    frames.on_failed = heard.append
+    append(store.log(TOPIC, 0), [b"value"])
+    machine.platter.faults.fail("sync", path_part=".log")
+    machine.settle(1000)
+    frames.append([b"too late"])
+    machine.settle(1000)
+    assert len(heard) == 1
