@@ -60,6 +60,9 @@ class Production:
         """True: the response is final. False: ``on_done`` follows. ``result_of`` is asked for the results of a
         transactional request: they say whether their batches may be written."""
         code = ErrorCode.NONE if acks in ACKS_ALLOWED else ErrorCode.INVALID_REQUIRED_ACKS
+        # We wait for ourselves as well: an append that takes the log offline fails those before it, which must not send
+        # an answer in which the rest still looks like success.
+        self.waiting += 1
         for name, batches in topics:
             results: list[PartitionProduceResponse] = []
             if isinstance(name, str):
@@ -93,6 +96,7 @@ class Production:
                         self._fail(result, refused.code, refused.message)
                     except HostFault:
                         self._fail(result, ErrorCode.KAFKA_STORAGE_ERROR)
+        self.waiting -= 1
         return self.waiting == 0
 
     def refuse(self, topics: ParsedTopics, code: int) -> None:

@@ -275,6 +275,8 @@ class PartitionLog:
         if self._active is None:
             return self._add_segment()
         self.roll(now_ms)
+        if self.offline is not None:
+            raise self.offline  # it failed over something that is not worth an exception by itself
         return self._active
 
     def _add_segment(self) -> Segment:

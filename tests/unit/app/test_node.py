@@ -12,6 +12,7 @@ from twinlog.app.settings import IdentitySettings, KafkaListenSettings, NodeSett
 from twinlog.base import HostFault
 from twinlog.base.logs import Silence
 from twinlog.client import Connection, Reader, Record
+from twinlog.client.admin import create_topic
 from twinlog.client.connection import Answer
 from twinlog.client.outbox import Outbox
 from twinlog.host import Host, Stream
@@ -240,6 +241,24 @@ def test_what_was_confirmed_counts_from_the_first_moment_after_a_crash(seed: int
             if partition.topic in ("one", "two")
         ]
         assert ends == [1, 1]
+
+
+def test_an_append_that_takes_the_log_offline_confirms_nothing_of_its_request() -> None:
+    with World(7) as world:
+        machine = Machine(world)
+        ask(world, create_topic("t", 2, 1, {"segment.ms": "5"}))
+        outbox = Outbox()
+        for partition in (0, 1):
+            outbox.add("t", partition, None, b"value", [], 1_700_000_000_000)
+        (batches,) = outbox.take(lambda topic, partition: 1, everything=True).values()
+        ask(world, outbox.request(batches))
+        world.run_for(100)
+        # Both logs begin a new segment. The first one's batch waits for the disk when the second one's index fails.
+        machine.sim.platter.faults.fail("truncate", nth=2, path_part=".index")
+        (answer,) = ask(world, outbox.request(batches))
+        assert isinstance(answer.message, ProduceResponse)
+        results = answer.message.responses[0].partition_responses
+        assert [result.error_code for result in results] == [56, 56]
 
 
 def test_two_nodes_of_different_clusters_do_not_share_a_disk() -> None:
