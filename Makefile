@@ -57,8 +57,9 @@ format: setup-lint ## Put the sources into our format
 bench: setup ## Measure beside the references: ARGS="kafka [workload ...]" (needs a JDK and Maven)
 	$(PYTHON) -m benchmarks.macro $(ARGS)
 
-sim: setup ## Simulate SEEDS=n runs with faults
+sim: setup ## Simulate SEEDS=n runs with faults, then hunt the planted bugs
 	$(PYTHON) -m twinlog.sim --seeds $(SEEDS) $(ARGS)
+	$(PYTHON) -m twinlog.sim --planted all
 
 powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root)
 	CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/faults -m slow -k powercut --timeout 0 $(ARGS)

@@ -34,6 +34,7 @@ class SimPlatter:
         self.used_bytes = 0
         self.sync_us = SYNC_US  # least and most
         self.stalled_until_us = 0
+        self.losses = 0  # how often something that was not synced may have been lost
         self.lies_about_sync = False  # a control: with it, every promise of durability must be seen to break
         self.serial = 0
 
@@ -50,6 +51,7 @@ class SimPlatter:
         self.trace.note(self.name, "flip", path, position, bit)
 
     def cut_power(self) -> None:
+        self.losses += 1
         style = cut_power(self.root, self.chance, self.serial + 1)
         inodes = {id(node): node for node in self.root.walk() if isinstance(node, Inode)}
         self.used_bytes = 0
@@ -315,6 +317,7 @@ class SimDisk:
         try:
             self._meets("sync", file.path)
         except HostFault:
+            platter.losses += 1
             before = len(inode.content)
             inode.fail_sync(serial_last, platter.chance)
             if inode.linked:

@@ -1,0 +1,48 @@
+"""The planted bugs are found: what says nothing about a sabotage says nothing about the code either."""
+
+from __future__ import annotations
+
+import pytest
+
+from twinlog.sim.campaign import try_seed
+from twinlog.sim.planted import BUGS, planted_bug
+from twinlog.sim.planted.patch import Bug
+
+# Those that a few seeds find; all of them are hunted by `make sim`.
+SOON = 80
+EVERYDAY = (
+    "ack-before-sync",
+    "damage-cut",
+    "dedupe-lost-on-restart",
+    "dedupe-off",
+    "dedupe-window-of-one",
+    "directory-not-synced",
+    "disk-that-lies",
+    "duplicate-answered-with-end",
+    "metadata-before-sync",
+    "sequence-gap-accepted",
+)
+
+
+def found_at(bug: Bug, seeds_max: int) -> int | None:
+    return next((seed for seed in range(1, seeds_max + 1) if try_seed(seed, bug.workload, bug.name).kind), None)
+
+
+@pytest.mark.parametrize("name", EVERYDAY)
+def test_a_planted_bug_is_found_soon(name: str) -> None:
+    assert found_at(BUGS[name], min(SOON, BUGS[name].seeds_max)) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", sorted(BUGS))
+def test_every_planted_bug_is_found(name: str) -> None:
+    assert found_at(BUGS[name], BUGS[name].seeds_max) is not None
+
+
+@pytest.mark.parametrize("name", sorted(BUGS))
+def test_a_planted_bug_leaves_nothing_behind(name: str) -> None:
+    before = try_seed(1, BUGS[name].workload).digest
+    with planted_bug(name):
+        pass
+    assert try_seed(1, BUGS[name].workload).digest == before
