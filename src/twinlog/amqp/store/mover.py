@@ -43,6 +43,7 @@ class Mover:
         self._queues: list[QueueLog] = []
         self._touched: dict[Segment, None] = {}
         self._files: list[File] = []
+        self._acks_left: list[str] = []
 
     def wake(self) -> None:
         """Begins if there is a file too many, and it is durable as a whole."""
@@ -155,6 +156,7 @@ class Mover:
 
     def _write_index(self) -> None:
         try:
+            self._acks_left = self._store.acks_left
             self._files = self._store.write_index(self._store.journal.files[0].end)
         except DiskFull:
             self._store.tasks.later(AGAIN_MS, self._write_index)
@@ -182,6 +184,7 @@ class Mover:
             return
         try:
             self._store.journal.delete_first()
+            self._store.delete_acks(self._acks_left)
         except HostFault as fault:
             self._store.fail(fault)
             return

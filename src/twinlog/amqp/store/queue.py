@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 
 from twinlog.amqp.store.numbers import Numbers
 from twinlog.amqp.store.segments import Segment, SegmentReader
@@ -78,6 +79,15 @@ class QueueLog:
             else:
                 high = middle
         return low
+
+    def segments_with(self, low: int, high: int) -> list[Segment]:
+        """Those that may hold one of these numbers."""
+        at = bisect_left(self.segments, low, key=lambda segment: segment.last)
+        found = []
+        while at < len(self.segments) and self.segments[at].first <= high:
+            found.append(self.segments[at])
+            at += 1
+        return found
 
     def ready(self) -> list[tuple[int, int]]:
         """What is stored and not settled, as ranges."""

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 STOP_NAME: Final = "stopped"
 INDEX_NAME: Final = "index"
-ASIDE: Final = ".damaged"
 
 
 class Recovery:
@@ -56,6 +55,7 @@ class Recovery:
         self._journal = store.journal
         self._gone: list[QueueLog] = []
         self._mark: int | None = None
+        self._aside: set[str] = set()  # damaged segments, which stay where they are
 
     def run(self) -> dict[int, RecoveredQueue]:
         self._disk.make_directory(self._directory)
@@ -73,7 +73,7 @@ class Recovery:
         journal_from = index.journal_from if index is not None else 0
         cut = self._read_journal([base for base in bases if base >= journal_from], journal_from)
         # From here on things are changed.
-        self._tidy(names, [base for base in bases if base < journal_from], index)
+        self._tidy(names, [base for base in bases if base < journal_from], journal_from)
         self._cut(*cut)
         self._make_durable()
         return self._found(stop)
@@ -228,6 +228,9 @@ class Recovery:
             if queue is not None:
                 queue.settled.add(low, high)
                 queue.stored_high = max(queue.stored_high, high)
+                if low <= queue.moved_high:
+                    for segment in queue.segments_with(low, high):
+                        segment.acks_unsaved = True
 
     def _queues_gone(self, data: bytes, at: int) -> None:
         _, count, _ = GONE.unpack_from(data, at)
@@ -239,7 +242,20 @@ class Recovery:
 
     # ---- changing ---------------------------------------------------------------------------------------------
 
-    def _check_segments(self) -> None:
+    def _write_index(self, journal_from: int) -> None:
+        """Before anything goes that the index names, and before acks go that say why it may be missing."""
+        files = self._store.write_index(journal_from)
+        for file in files:
+            self._disk.sync_now(file)
+            file.close()
+            self._disk.rename(file.path, file.path.removesuffix(".new"))
+        self._disk.sync_directory_now(self._directory)
+
+    def _check_segments(self) -> bool:
+        """Whether a segment is no longer there."""
+        before = sum(len(queue.segments) for queue in self._store.queues.values()) + sum(
+            len(queue.segments) for queue in self._gone
+        )
         for queue in self._store.queues.values():
             for segment in list(queue.segments):
                 if queue.settled.covers(segment.first, segment.last):
@@ -250,13 +266,19 @@ class Recovery:
                     self._damaged(segment.path, f"has {max(size, 0)} bytes, and had {segment.size_bytes}")
                     queue.segments.remove(segment)
                     queue.note_gap(segment.first, segment.last)
+                    self._aside.add(segment.path)
+        return before != sum(len(queue.segments) for queue in self._store.queues.values())
 
-    def _tidy(self, names: list[str], bases_before: list[int], index: Index | None) -> None:
-        self._check_segments()
+    def _tidy(self, names: list[str], bases_before: list[int], journal_from: int) -> None:
+        if self._check_segments():
+            self._write_index(journal_from)
+            names = self._disk.list(self._directory)
         named = {segment.path for queue in self._store.queues.values() for segment in queue.segments}
         acks = {path.rpartition(".")[0] + ".acks" for path in named}
         for name in names:
             path = f"{self._directory}/{name}"
+            if path in self._aside:
+                continue
             is_left = (name.endswith((".segment", ".spill")) and path not in named) or (
                 name.endswith(".acks") and path not in acks
             )

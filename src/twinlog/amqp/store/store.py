@@ -27,12 +27,13 @@ from twinlog.amqp.store.segments import Segment, stored_run
 from twinlog.amqp.store.settings import QueueStoreSettings
 from twinlog.base import DiskFull, HostFault
 from twinlog.base.logs import Log, Silence
-from twinlog.host import Disk, File, Tasks
+from twinlog.host import Disk, File, Tasks, Timer
 from twinlog.storage import Damaged, Flusher
 from twinlog.storage.files import FilePool, write_whole
 
 FILES_OPEN_MAX: Final = 256
 RANGES_PER_RECORD: Final = 1000
+FULL_AGAIN_MS: Final = 250
 
 
 class QueueStore:
@@ -68,6 +69,8 @@ class QueueStore:
         self._dying: list[Segment] = []  # the reason is not in the journal yet
         self._doomed: deque[tuple[int, Segment]] = deque()  # with the place that must be durable before they go
         self._waiting: deque[tuple[int, Callable[[HostFault | None], None]]] = deque()
+        self._acks_left: list[str] = []
+        self._full_timer: Timer | None = None
         self._recovered: dict[int, RecoveredQueue] = {}
 
     # ---- life -------------------------------------------------------------------------------------------------
@@ -89,6 +92,8 @@ class QueueStore:
                 self.log.error("queues could not be closed cleanly", fault=str(fault))
         else:
             self.journal.close()
+        if self._full_timer is not None:
+            self._full_timer.cancel()
         for queue in self.queues.values():
             for segment in queue.segments:
                 self.pool.close(segment)
@@ -188,17 +193,11 @@ class QueueStore:
             self._settled_in_segments(queue, low, high)
 
     def _settled_in_segments(self, queue: QueueLog, low: int, high: int) -> None:
-        at = 0
-        while at < len(queue.segments) and queue.segments[at].last < low:
-            at += 1
-        while at < len(queue.segments) and queue.segments[at].first <= high:
-            segment = queue.segments[at]
+        for segment in queue.segments_with(low, high):
             segment.acks_unsaved = True
             if not segment.unsynced and queue.settled.covers(segment.first, segment.last):
-                del queue.segments[at]
+                queue.segments.remove(segment)
                 self._doom(segment)
-            else:
-                at += 1
 
     def _doom(self, segment: Segment) -> None:
         """It goes when the record of why is durable: else a crash would leave an index that names what is missing."""
@@ -302,17 +301,36 @@ class QueueStore:
             _, segment = self._doomed.popleft()
             self._delete(segment)
         if waiting and self.fault is None:
-            self.journal.hurry()
+            if not self.journal.is_full:
+                self.journal.hurry()
+            elif self._full_timer is None:
+                self._full_timer = self.tasks.later(FULL_AGAIN_MS, self._on_full_timer)
         self.mover.wake()
+
+    def _on_full_timer(self) -> None:
+        self._full_timer = None
+        if self._waiting and self.fault is None:
+            self.journal.hurry()
 
     def _delete(self, segment: Segment) -> None:
         try:
             self.pool.close(segment)
-            for path in (segment.path, segment.acks_path):
-                if self.disk.exists(path):
-                    self.disk.delete(path)
+            if self.disk.exists(segment.path):
+                self.disk.delete(segment.path)
+            self._acks_left.append(segment.acks_path)
         except HostFault as fault:
             self.fail(fault)
+
+    def delete_acks(self, paths: Sequence[str]) -> None:
+        """Of segments that are gone, once no index names them: until then the acks say that nothing is missing."""
+        for path in paths:
+            if self.disk.exists(path):
+                self.disk.delete(path)
+            self._acks_left.remove(path)
+
+    @property
+    def acks_left(self) -> list[str]:
+        return list(self._acks_left)
 
     def write_index(self, journal_from: int) -> list[File]:
         """Writes index and acks under temporary names, and returns the files, which are neither synced nor renamed."""
