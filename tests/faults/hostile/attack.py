@@ -13,7 +13,8 @@ from tests.compat.target import Target, resident_bytes
 from tests.scenarios.kafka.batches import Record, batch
 from tests.scenarios.kafka.raw import Connection
 
-MEMORY_GROWTH_MAX = 32 << 20
+MIB = 1 << 20
+MEMORY_GROWTH_MAX = 32 * MIB
 LOG_BYTES_PER_CONNECTION_MAX = 2048
 SAMPLE_S = 0.01
 BYSTANDER_PAUSE_S = 0.005

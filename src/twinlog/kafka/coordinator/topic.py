@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from twinlog.base import Refused
-from twinlog.cluster import Controller, Delta, Image, TopicWanted
+from twinlog.cluster import Controller, Delta, Image, Outcome, Topic, TopicWanted
 from twinlog.kafka.coordinator.partition_log import PartitionCoordinatorLog
 from twinlog.kafka.coordinator.ports import TimerPort
 from twinlog.kafka.coordinator.runtime import CoordinatorRuntime, Shard
@@ -44,6 +44,7 @@ class CoordinatorTopic(Generic[M]):
         self._controller = controller
         self._timers = timers
         self._asked_ms: int | None = None
+        self._why_missing = f"{name} is being created: retry"
         self._topic_id: bytes | None = None
         self._epochs: dict[int, int] = {}
         self.runtime: CoordinatorRuntime[M] = CoordinatorRuntime(
@@ -79,7 +80,7 @@ class CoordinatorTopic(Generic[M]):
     def shard_for(self, key: str) -> Shard[M]:
         if not self.runtime.partition_count:
             self.make_topic()
-            raise Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{self.name} is being created: retry")
+            raise Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, self._why_missing)
         return self.runtime.shard_for(key)
 
     def leader_of(self, image: Image, key: str) -> int:
@@ -87,7 +88,7 @@ class CoordinatorTopic(Generic[M]):
         topic = image.topics_by_name.get(self.name)
         if topic is None:
             self.make_topic()
-            raise Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{self.name} is being created: retry")
+            raise Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, self._why_missing)
         leader = topic.partitions[self.runtime.partition_for(key)].leader
         if leader < 0:
             raise Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the coordinator's partition has no leader just now")
@@ -99,7 +100,13 @@ class CoordinatorTopic(Generic[M]):
         if self._asked_ms is not None and now_ms - self._asked_ms < CREATE_AGAIN_MS:
             return
         self._asked_ms = now_ms
-        self._controller.create_topics([self._wanted], lambda outcomes: None)
+        self._controller.create_topics([self._wanted], self._on_made)
+
+    def _on_made(self, outcomes: list[Outcome[Topic]]) -> None:
+        """Who asks next is told what went wrong; there may be no other place that says so."""
+        for outcome in outcomes:
+            if isinstance(outcome, Refused) and outcome.code != ErrorCode.TOPIC_ALREADY_EXISTS:
+                self._why_missing = f"{self.name} could not be created: {outcome.message or outcome.code}"
 
     def stop(self) -> None:
         self.runtime.resign_all()

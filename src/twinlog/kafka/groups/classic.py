@@ -24,6 +24,7 @@ from twinlog.kafka.groups.types import (
     Protocols,
     SyncAnswer,
     SyncReply,
+    size_of,
 )
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.records import decode_subscription
@@ -60,7 +61,7 @@ class Member:
 
     @property
     def metadata_bytes(self) -> int:
-        return sum(len(name) + len(data) for name, data in self.protocols)
+        return size_of(self.protocols)
 
 
 @dataclass(slots=True)
@@ -219,7 +220,7 @@ class ClassicGroup:
         known = before is not None or request.member_id in self.pending
         if not known and len(self.members) + len(self.pending) >= settings.size_max:
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, f"the group already has {settings.size_max} members")
-        asked = sum(len(name) + len(data) for name, data in request.protocols)
+        asked = size_of(request.protocols)
         if self._metadata_bytes + asked - (before.metadata_bytes if before else 0) > settings.metadata_max_bytes:
             limit = settings.metadata_max_bytes
             raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, f"the members' metadata would be more than {limit} bytes")

@@ -20,7 +20,7 @@ from twinlog.kafka.groups import stored_consumer as stored
 from twinlog.kafka.groups.assignors import ASSIGNOR_DEFAULT, ASSIGNORS, Assignment, TopicId
 from twinlog.kafka.groups.reconcile import Current, MemberState, Owned
 from twinlog.kafka.groups.settings import GroupSettings
-from twinlog.kafka.groups.types import Caller, GroupState, Record
+from twinlog.kafka.groups.types import Caller, GroupState, Record, size_of
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import Message
 from twinlog.wire.kafka.messages import group_records as g
@@ -62,6 +62,14 @@ class Subscription:
         if self.topic_regex:
             names.update(topics.matching(self.topic_regex))
         return names
+
+    @property
+    def size(self) -> int:
+        """Roughly, in bytes: what it takes of the group's room."""
+        size = sum(map(len, self.topic_names)) + 50 * len(self.topic_names) + len(self.topic_regex or "")
+        if self.classic is not None:
+            size += size_of(self.classic[1])
+        return size
 
     def same_interest(self, other: Subscription) -> bool:
         """Do both lead to the same assignment? A new client address or timeout does not move partitions."""
@@ -143,6 +151,15 @@ class ConsumerGroup:
         if holder != member_id:
             raise Refused(ErrorCode.FENCED_INSTANCE_ID, "another client took over this static member")
         return self.members[holder]
+
+    def check_room_for(self, subscription: Subscription, before: ConsumerMember | None) -> None:
+        """Subscriptions are kept in memory and in the log, so they have a limit together. Raises ``Refused``."""
+        used = sum(member.subscription.size for member in self.members.values() if member is not before)
+        if used + subscription.size > self.settings.metadata_max_bytes:
+            limit = self.settings.metadata_max_bytes
+            raise Refused(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, f"the members' subscriptions would be more than {limit} bytes"
+            )
 
     def check_room(self) -> None:
         if len(self.members) >= self.settings.consumer_size_max:

@@ -26,7 +26,7 @@ def settle_member(
     topics: TopicView,
     records: list[Record],
 ) -> Current:
-    """Adds the records of everything that follows; returns where the member is then.
+    """Adds the records of everything that follows; returns where the member is then. Raises ``Refused``.
 
     ``before`` is the member as it was, None for a newcomer; one with another id is a static member whose place is
     taken over.
@@ -36,6 +36,7 @@ def settle_member(
         assert before is not None
         records += stored.member_tombstones(group.id, before.id)
     if before is None or takes_over or subscription != before.subscription:
+        group.check_room_for(subscription, before)
         records.append(stored.member_record(group.id, member_id, subscription))
     grows = before is None or not subscription.same_interest(before.subscription)
     epoch, target = _target(group, member_id, before, subscription, grows, topics, records)

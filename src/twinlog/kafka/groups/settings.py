@@ -34,7 +34,7 @@ class GroupSettings:
         unit="bytes",
         min=1024,
         max=GIB,
-        doc="Metadata that the members of one classic group may have together, and assignments likewise.",
+        doc="Metadata or subscriptions that the members of one group may have together; assignments likewise.",
     )
     consumer_session_timeout_ms: int = setting(
         45_000, unit="ms", min=1, max=DAY_MS, doc="A consumer-protocol member not heard of for this long is out."
@@ -60,7 +60,7 @@ class GroupSettings:
     offsets_segment_bytes: int = setting(
         100 * MIB,
         unit="bytes",
-        min=1024,
+        min=MIB,
         max=GIB,
         doc="The size of its segments; counts only until the topic exists.",
     )

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Record: TypeAlias = tuple[bytes, bytes | None]
 Protocols: TypeAlias = list[tuple[str, bytes]]
+
+PROTOCOL_BYTES: Final = 100  # what a protocol costs beyond its name and its metadata
+
+
+def size_of(protocols: Iterable[tuple[str, bytes]]) -> int:
+    """What they take of a group's room: also a name of no length takes some."""
+    return sum(len(name) + len(data) + PROTOCOL_BYTES for name, data in protocols)
 
 
 class GroupState(enum.Enum):

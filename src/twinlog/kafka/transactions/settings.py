@@ -32,5 +32,5 @@ class TransactionSettings:
         50, min=1, max=10_000, doc="Partitions of __transaction_state; counts only until the topic exists."
     )
     state_segment_bytes: int = setting(
-        100 * MIB, unit="bytes", min=1024, max=GIB, doc="The size of its segments; counts only until the topic exists."
+        100 * MIB, unit="bytes", min=MIB, max=GIB, doc="The size of its segments; counts only until the topic exists."
     )

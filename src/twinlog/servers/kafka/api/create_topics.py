@@ -33,6 +33,8 @@ RIGHTS: Final = (
     ("topic", "describe_configs"),
 )
 
+TOPICS_A_REQUEST_MAX: Final = 5_000  # all are decided in one turn of the loop, which others wait for
+
 
 def handle(broker: AdminBroker, request: CreateTopicsRequest, context: Context) -> Message | None:
     results: dict[str, CreatableTopicResult] = {}  # in the order of the request, each name once
@@ -40,7 +42,11 @@ def handle(broker: AdminBroker, request: CreateTopicsRequest, context: Context) 
     named = Counter(each.name for each in request.topics)
     everywhere = broker.rights.allows(context, Operation.CREATE, Resource.CLUSTER, CLUSTER_NAME)
     for each in request.topics:
-        if named[each.name] > 1:
+        if len(request.topics) > TOPICS_A_REQUEST_MAX:
+            results[each.name] = _refusal(
+                each.name, ErrorCode.INVALID_REQUEST, f"make at most {TOPICS_A_REQUEST_MAX} topics by one request"
+            )
+        elif named[each.name] > 1:
             results[each.name] = _refusal(each.name, ErrorCode.INVALID_REQUEST, "the topic is named more than once")
         elif not everywhere and not broker.rights.allows(context, Operation.CREATE, Resource.TOPIC, each.name):
             results[each.name] = _refusal(each.name, ErrorCode.TOPIC_AUTHORIZATION_FAILED, None)

@@ -1,0 +1,1 @@
+"""The process is killed without a word, at any moment: what was acknowledged is there when it comes back."""
