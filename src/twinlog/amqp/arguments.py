@@ -15,7 +15,7 @@ from twinlog.wire.amqp import Table
 QUEUE_TYPE: Final = "x-queue-type"
 DEAD_LETTER_EXCHANGE: Final = "x-dead-letter-exchange"
 DEAD_LETTER_KEY: Final = "x-dead-letter-routing-key"
-MILLISECONDS_MAX: Final = 2**32 - 1
+MILLISECONDS_MAX: Final = 100 * 365 * 86_400_000  # a hundred years; Celery asks for more than four
 COUNT_MAX: Final = 2**63 - 1
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from twinlog.amqp.arguments import between, is_age, is_int, is_text, one_of
+from twinlog.amqp.arguments import MILLISECONDS_MAX, between, is_age, is_int, is_text, one_of
 from twinlog.amqp.codes import PRECONDITION_FAILED, refuse
 from twinlog.amqp.ports import CLASSIC, QUORUM, STREAM
 from twinlog.cluster.kinds.policies import PolicyPut
@@ -25,8 +25,8 @@ OF_TYPE: Final[Mapping[str, str]] = {CLASSIC: "classic_queues", QUORUM: "quorum_
 
 # Keys of policies, with the argument each stands for and what a value must be.
 LIMITS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "expires": between(1, 2**32 - 1),
-    "message-ttl": between(0, 2**32 - 1),
+    "expires": between(1, MILLISECONDS_MAX),
+    "message-ttl": between(0, MILLISECONDS_MAX),
     "max-length": between(0, 2**63 - 1),
     "max-length-bytes": between(0, 2**63 - 1),
     "delivery-limit": is_int,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from twinlog import _kernel
 from twinlog._kernel import RUN_COPIES, RUN_HEADERS, RUN_IMMEDIATE, RUN_MANDATORY, build_run, split_run
+from twinlog.amqp.arguments import MILLISECONDS_MAX
 from twinlog.amqp.codes import (
     ACCESS_REFUSED,
     NO_ROUTE,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from twinlog.amqp.channel.channel import Channel
 
 COPIES_MAX: Final = 1000
-EXPIRATION_MAX: Final = 2**32 - 1
 TOPIC: Final = "topic"
 NOWHERE: Final = Published(0, 0)
 
@@ -183,7 +183,7 @@ class Publisher:
 
 
 def is_expiration(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= EXPIRATION_MAX
+    return text.isascii() and text.isdigit() and len(text) <= 13 and int(text) <= MILLISECONDS_MAX
 
 
 def _with_reply_to(exchange: str, key: str, flags: int, count: int, blob: bytes, name: str) -> bytes:
