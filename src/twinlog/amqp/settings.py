@@ -65,6 +65,20 @@ class AmqpSettings:
         max=1024 * MIB,
         doc="What one connection may have published that the disk has not got; then it is not read for a while.",
     )
+    memory_alarm_bytes: int = setting(
+        0,
+        unit="bytes",
+        min=0,
+        max=1024 * 1024 * MIB,
+        doc="A node that holds more memory does not read publishers until it holds less; 0 is 60 % of the machine's.",
+    )
+    disk_free_min_bytes: int = setting(
+        50 * MIB,
+        unit="bytes",
+        min=0,
+        max=1024 * 1024 * MIB,
+        doc="With less room on the disk publishers are not read until there is more.",
+    )
     delivery_timeout_ms: int = setting(
         0,
         unit="ms",

@@ -14,6 +14,7 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from twinlog.app.alarms import AlarmWatch
 from twinlog.app.amqp import AmqpRooms, MakeKeeper, StoredQueues
 from twinlog.app.journal import FrameJournal
 from twinlog.app.settings import NodeSettings
@@ -82,6 +83,9 @@ class Node:
             transactions=settings.transactions,
         )
         self.amqp = AmqpRooms(self, make_keeper)
+        self.resident_bytes: Callable[[], int] = lambda: 0
+        self.memory_total_bytes = 0
+        self._alarm_watch: AlarmWatch | None = None
 
     # ---- start ------------------------------------------------------------------------------------------------
 
@@ -119,6 +123,17 @@ class Node:
 
     async def _start_amqp(self) -> None:
         """Queues that cannot be read keep the AMQP door shut, and nothing else."""
+        self._alarm_watch = AlarmWatch(
+            self.amqp.broker.alarms,
+            self.settings.amqp,
+            self.host.disk,
+            self.settings.identity.data_dir,
+            self.host.tasks,
+            self.log,
+            resident_bytes=self.resident_bytes,
+            memory_total_bytes=self.memory_total_bytes,
+        )
+        self._alarm_watch.start()
         try:
             await self.amqp.start()
         except HostFault as fault:
@@ -168,6 +183,8 @@ class Node:
         for side in self.sides:
             side.close_connections()
         await self._connections_gone()
+        if self._alarm_watch is not None:
+            self._alarm_watch.stop()
         if self.amqp.is_open:
             self.amqp.close()
         self.metadata.close()

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 from twinlog import __version__, _kernel
+from twinlog.app.alarms import memory_total_bytes, resident_bytes
 from twinlog.app.logs import LineLog, escaped
 from twinlog.app.node import Node
 from twinlog.app.settings import NodeSettings
@@ -61,6 +62,8 @@ class NodeProcess:
         self._log = LineLog(host.clock, write_line, settings.log_lines)
         self._node = Node(host, settings, self._log)
         self._node.on_failed = self._failed
+        self._node.resident_bytes = resident_bytes
+        self._node.memory_total_bytes = memory_total_bytes()
         self._host = host
         self._announce = announce
         self._ready_file = ready_file
