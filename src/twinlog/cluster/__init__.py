@@ -27,6 +27,7 @@ from twinlog.cluster.types import (
     Outcome,
     PartitionsWanted,
     ProducerIdBlock,
+    QuotaWanted,
     TopicWanted,
 )
 
@@ -49,6 +50,7 @@ __all__ = [
     "PartitionInfo",
     "PartitionsWanted",
     "ProducerIdBlock",
+    "QuotaWanted",
     "Reason",
     "Rules",
     "Topic",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from twinlog.base import Refused
-from twinlog.cluster.core import configs, nodes, topics
+from twinlog.cluster.core import configs, nodes, quotas, topics
 from twinlog.cluster.errors import Reason
 from twinlog.cluster.image import Image
 from twinlog.cluster.kinds.brokers import Endpoint
@@ -24,6 +24,7 @@ from twinlog.cluster.types import (
     Outcome,
     PartitionsWanted,
     ProducerIdBlock,
+    QuotaWanted,
     TopicWanted,
 )
 from twinlog.host import Chance
@@ -65,6 +66,9 @@ class Controller:
 
     def alter_configs(self, wanted: Sequence[ConfigsWanted], done: Done[None], *, validate_only: bool = False) -> None:
         self._carry_out(configs.alter_configs(self.image, wanted, self._rules), done, validate_only)
+
+    def alter_quotas(self, wanted: Sequence[QuotaWanted], done: Done[None], *, validate_only: bool = False) -> None:
+        self._carry_out(quotas.alter_quotas(self.image, wanted), done, validate_only)
 
     def form_cluster(self, now_ms: int, done: Callable[[Exception | None], None], *, cluster_id: str = "") -> None:
         """Gives a new cluster its id (a new one, or the one its disks carry); does nothing to one that has it."""

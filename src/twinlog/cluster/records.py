@@ -11,6 +11,7 @@ from twinlog.cluster.kinds.formation import ClusterFormed
 from twinlog.cluster.kinds.policies import PolicyDeleted, PolicyPut
 from twinlog.cluster.kinds.producer_ids import ProducerIdsTaken
 from twinlog.cluster.kinds.queues import QueueDeclared, QueueDeleted, QueueIdsSpent
+from twinlog.cluster.kinds.quotas import QuotaDeleted, QuotaPut
 from twinlog.cluster.kinds.topics import (
     PartitionChanged,
     PartitionRun,
@@ -53,6 +54,8 @@ __all__ = [
     "QueueDeclared",
     "QueueDeleted",
     "QueueIdsSpent",
+    "QuotaDeleted",
+    "QuotaPut",
     "Record",
     "TopicCreated",
     "TopicDeleted",

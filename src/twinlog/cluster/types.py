@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from twinlog.base import Refused
+from twinlog.cluster.kinds.quotas import Entity
 from twinlog.cluster.record import Record
 
 T = TypeVar("T")
@@ -33,6 +34,14 @@ class PartitionsWanted:
     name: str
     count: int
     assignments: Sequence[Sequence[int]] | None = None
+
+
+class QuotaWanted(NamedTuple):
+    """Quotas of one entity, to be set and removed by name."""
+
+    entity: Entity
+    set: Mapping[str, float]
+    removed: tuple[str, ...] = ()
 
 
 class ConfigOperation(IntEnum):

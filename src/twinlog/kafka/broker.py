@@ -11,10 +11,11 @@ from twinlog.kafka.coordinator.timers import Later, Timers
 from twinlog.kafka.fetch import Fetches
 from twinlog.kafka.groups import GroupSettings
 from twinlog.kafka.groups.coordinator import GroupCoordinator
+from twinlog.kafka.metrics import KafkaMetrics
 from twinlog.kafka.partition_table import PartitionTable
 from twinlog.kafka.ports import Soon
 from twinlog.kafka.producer_ids import ProducerIds
-from twinlog.kafka.quotas import NoQuotas, Quotas
+from twinlog.kafka.quotas import QuotaBook, Quotas
 from twinlog.kafka.rights import AllRights, Rights
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.kafka.topic_plan import TopicPlans
@@ -54,7 +55,9 @@ class Broker:
         self.settings = settings
         self.configs = configs
         self.now_ms = now_ms
-        self.quotas: Quotas = quotas or NoQuotas()
+        self.metrics = KafkaMetrics()
+        self._quota_book = QuotaBook(self.metrics)
+        self.quotas: Quotas = quotas or self._quota_book
         self.rights: Rights = AllRights()
         plans = TopicPlans(
             configs,
@@ -91,6 +94,7 @@ class Broker:
         self.partitions.on_lost = lambda lost: self.controller.leaders_lost(self.node_id, lost)
         self.partitions.on_erased = self.controller.topics_erased
         self.metadata.subscribe(self.partitions.follow)
+        self.metadata.subscribe(self._quota_book.follow)
         self.metadata.subscribe(self.groups.follow)
         self.metadata.subscribe(self.transactions.follow)
 

@@ -29,6 +29,8 @@ EXAMPLES: dict[str, Record] = {
     "topic.deleted/1": records.TopicDeleted("orders", TOPIC_ID, 3),
     "topic.erased/1": records.TopicErased(TOPIC_ID),
     "configs.changed/1": records.ConfigsChanged("topic", "orders", {"retention.ms": "1000"}, ("segment.bytes",)),
+    "quota.put/1": records.QuotaPut((("client-id", None), ("user", "ann")), {"producer_byte_rate": 1048576.0}),
+    "quota.deleted/1": records.QuotaDeleted((("ip", "10.0.0.1"),)),
     "vhost.first_made/1": records.FirstVhostMade(),
     "vhost.put/1": records.VhostPut("/", "all of it", ("prod",), "classic", {"max-queues": 9}),
     "vhost.deleted/1": records.VhostDeleted("/"),

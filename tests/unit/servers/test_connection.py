@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.servers.harness import Client, Node, batch, fetch, produce, values
+from twinlog.kafka.quotas import NoQuotas
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.servers.kafka.api import ADVERTISED, HANDLERS
 from twinlog.wire.kafka.api import APIS, encode_request
@@ -267,7 +268,7 @@ def test_a_client_that_does_not_read_is_not_read(node: Node) -> None:
 
 
 def test_row_9_a_throttled_client_gets_its_answer_at_once_and_is_then_not_read(tmp_path: Path) -> None:
-    class Strict:
+    class Strict(NoQuotas):
         def charge_produce(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int:
             assert (principal, client_id) == ("User:ANONYMOUS", "test") and size_bytes > 0
             return 300

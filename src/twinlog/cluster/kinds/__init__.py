@@ -14,6 +14,7 @@ from twinlog.cluster.kinds.formation import FORMATION
 from twinlog.cluster.kinds.policies import POLICIES
 from twinlog.cluster.kinds.producer_ids import PRODUCER_IDS
 from twinlog.cluster.kinds.queues import QUEUE_IDS, QUEUES
+from twinlog.cluster.kinds.quotas import QUOTAS
 from twinlog.cluster.kinds.topics import TOPICS
 from twinlog.cluster.kinds.users import PERMISSIONS, TOPIC_PERMISSIONS, USERS
 from twinlog.cluster.kinds.vhosts import FIRST_VHOST, VHOSTS
@@ -26,6 +27,7 @@ KINDS: Final[tuple[Kind[Any, Any], ...]] = (
     PRODUCER_IDS,
     TOPICS,
     CONFIGS,
+    QUOTAS,
     FIRST_VHOST,
     VHOSTS,
     USERS,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from twinlog.servers.kafka.server import KafkaServer
 
 SIZE_FIELD_BYTES: Final = 4
+CONNECTION_WAIT_MS_MAX: Final = 10_000
 SEND_AT_ONCE_BYTES: Final = QUEUE_HIGH_BYTES // 4
 
 
@@ -76,6 +77,11 @@ class KafkaConnection:
         self._heard_at_ms = self._server.monotonic_ms()
         self.connected_ms = self._server.now_ms()
         if self._server.admit(self):
+            wait_ms = self._server.broker.quotas.charge_connection(self.peer[0], self._server.now_ms())
+            if wait_ms:  # too many came from there of late
+                wait_ms = min(wait_ms, CONNECTION_WAIT_MS_MAX)
+                self._heard_at_ms += wait_ms
+                self.mute(wait_ms)
             self._arm(self._heard_at_ms + self._settings.first_request_max_ms)
         else:
             self._closing = True
@@ -159,6 +165,8 @@ class KafkaConnection:
                 raise ProtocolViolation(f"API key {api_key} in version {version} is not served")
             self._take([unsupported_api_versions(correlation_id)])
             return
+        if self._server.broker.quotas.watches_time:
+            context.started_us = self._server.monotonic_us()
         try:
             parts = route.start(self._server.broker, buffer, body, end, context)
         except (ProtocolViolation, AssertionError):
@@ -173,6 +181,8 @@ class KafkaConnection:
             )
             self.close()
             return
+        if context.started_us:
+            context.charge_time()
         if parts is None:
             parts = context.parts
         if parts is None:
@@ -257,9 +267,20 @@ class KafkaConnection:
 
     def mute(self, throttle_ms: int) -> None:
         """The client used more than its share: its next request waits. The answer itself does not."""
-        self._muted_until_ms = self._server.monotonic_ms() + throttle_ms
+        until_ms = self._server.monotonic_ms() + throttle_ms
+        if self._muted_until_ms is None or until_ms > self._muted_until_ms:
+            self._muted_until_ms = until_ms
         self._hold()
         self._arm(self._muted_until_ms)
+
+    def charge_time(self, context: RequestContext) -> int:
+        """What a request took of its client's share of time."""
+        spent_us = self._server.monotonic_us() - context.started_us
+        quotas = self._server.broker.quotas
+        throttle_ms = quotas.charge_time(self.principal, context.client_id, spent_us, self.now_ms)
+        if throttle_ms:
+            self.mute(throttle_ms)
+        return throttle_ms
 
     def _arm(self, at_ms: int) -> None:
         if self._timer is not None:

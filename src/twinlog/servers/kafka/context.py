@@ -37,6 +37,8 @@ class RequestContext:
         "deadline_ms",
         "parked",
         "parts",
+        "started_us",
+        "throttle_ms",
         "version",
     )
 
@@ -52,6 +54,8 @@ class RequestContext:
         self.parked: Parked | None = None
         self.deadline_ms: int | None = None  # by the monotonic clock
         self.began_us = connection.now_us
+        self.started_us = 0  # only while somebody's share of time is limited, and not yet charged
+        self.throttle_ms = 0
 
     @property
     def peer(self) -> tuple[str, int]:
@@ -81,8 +85,23 @@ class RequestContext:
         self.parked = parked
         self.connection.set_deadline(self, timeout_ms)
 
+    def charge_time(self) -> int:
+        """Charges the time that the request took so far, once; returns for how long its client has to be quiet."""
+        if self.started_us:
+            self.throttle_ms = self.connection.charge_time(self)
+            self.started_us = 0
+        return self.throttle_ms
+
+    def tell_throttle(self, response: Message) -> None:
+        """Lets the answer say how long its client has to be quiet."""
+        throttle_ms = self.charge_time()
+        if throttle_ms and hasattr(response, "throttle_time_ms"):
+            response.throttle_time_ms = throttle_ms
+
     def reply(self, response: Message) -> None:
         """Answers a request whose handler returned None."""
+        if self.throttle_ms:
+            self.tell_throttle(response)
         self.reply_parts([encode_response(self.api_key, self.version, self.correlation_id, response)])
 
     def reply_parts(self, parts: Parts) -> None:

@@ -37,7 +37,11 @@ def _decoded(api_key: int, handle: Callable[[Broker, Any, RequestContext], Any])
     def start(broker: Broker, buffer: bytearray, body: int, end: int, context: RequestContext) -> Parts | None:
         version = context.version
         response = handle(broker, decode(api_key, version, buffer, body, end), context)
-        return None if response is None else [encode(api_key, version, context.correlation_id, response)]
+        if response is None:
+            return None
+        if context.started_us:
+            context.tell_throttle(response)
+        return [encode(api_key, version, context.correlation_id, response)]
 
     return start
 

@@ -22,7 +22,7 @@ class KafkaServer:
         self.log = log
         self.listener = listener
         self.now_ms = clock.now_ms
-        self._monotonic_us = clock.monotonic_us
+        self.monotonic_us = clock.monotonic_us
         settings = broker.settings
         self.frame_max_bytes = (
             settings.request_size_before_login_max_bytes if login_needed else settings.request_size_max_bytes
@@ -54,7 +54,7 @@ class KafkaServer:
         return len(self._connections)
 
     def monotonic_ms(self) -> int:
-        return self._monotonic_us() // 1000
+        return self.monotonic_us() // 1000
 
     def admit(self, connection: KafkaConnection) -> bool:
         """Whether there is room for one more, from this address and at all."""
@@ -63,6 +63,7 @@ class KafkaServer:
         count = self._by_address.get(address, 0)
         if len(self._connections) >= settings.connections_max or count >= settings.connections_per_address_max:
             self.turned_away_count += 1
+            self.broker.metrics.connections_turned_away += 1
             self.log.warning("turned a Kafka connection away", peer=address, why="too many connections")
             return False
         self._connections[connection] = None

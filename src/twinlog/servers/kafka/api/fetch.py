@@ -47,7 +47,7 @@ def _answer(broker: Broker, context: RequestContext, fetch: Fetch) -> Parts:
     throttle_ms = broker.quotas.charge_fetch(context.principal, context.client_id, fetch.size_bytes, broker.now_ms())
     if throttle_ms:
         context.connection.mute(throttle_ms)
-        response.throttle_time_ms = throttle_ms
+    response.throttle_time_ms = max(throttle_ms, context.charge_time())
     return _parts(context, response)
 
 

@@ -74,7 +74,7 @@ class ProduceReply:
     def parts(self) -> Parts:
         context = self.context
         response = self.production.response
-        response.throttle_time_ms = self.throttle_ms
+        response.throttle_time_ms = max(self.throttle_ms, context.charge_time())
         return [encode_response(KEY, context.version, context.correlation_id, response)]
 
 
