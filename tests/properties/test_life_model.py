@@ -141,10 +141,10 @@ class LifeMachine(RuleBasedStateMachine):
     def append_in_transaction(self, records: list[tuple[bytes, int | None]], producer: int) -> None:
         self.life.append(self.made(records), producer)
 
-    @rule()
-    def end_transaction(self) -> None:
+    @rule(commit=st.booleans())
+    def end_transaction(self, commit: bool) -> None:
         for producer in self.life.open_producers()[:1]:
-            self.life.end_transaction(producer, commit=True)
+            self.life.end_transaction(producer, commit)
 
     @rule()
     def roll(self) -> None:
@@ -221,7 +221,7 @@ def grown(seed: int) -> Life:
         life.append([(KEYS[number % 4], value), (b"x", b"%d" % number)], codec=number % 5)
         if number % 5 == 0:
             life.append([(KEYS[0], b"in transaction %d" % number)], producer=number % 3)
-            life.end_transaction(number % 3, commit=True)
+            life.end_transaction(number % 3, commit=number % 2 == 0)
     life.machine.settle(30)
     return life
 

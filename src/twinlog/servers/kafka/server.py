@@ -37,14 +37,11 @@ class KafkaServer:
         """Those that are open, for who shows them."""
         return iter(list(self._connections))
 
-    def monotonic_us(self) -> int:
-        return self._monotonic_us()
-
     def answered(self, api_key: int, began_us: int) -> None:
         figures = self.figures.get(api_key)
         if figures is None:
             figures = self.figures[api_key] = Histogram()
-        figures.observe(self._monotonic_us() - began_us)
+        figures.observe(self.monotonic_us() - began_us)
 
     def accept(self) -> KafkaConnection:
         return KafkaConnection(self)
