@@ -48,6 +48,11 @@ class DiskFaults:
         ``full`` makes a write meet the end of the disk, half done, instead of an input/output error."""
         self._armed.append(_Armed(call, path_part, nth, times, full))
 
+    @property
+    def is_armed(self) -> bool:
+        """Something is still to fail."""
+        return bool(self._armed)
+
     def clear(self) -> None:
         self._armed.clear()
         self.one_in.clear()
