@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Coroutine
 from typing import Any
@@ -57,9 +58,11 @@ class Member:
             assert self.member is not None
             found = []
             deadline = time.monotonic() + ms / 1000
-            while time.monotonic() < deadline:
-                for records in (await self.member.getmany(timeout_ms=50)).values():
-                    found += [[record.partition, record.offset, lines.to_text(record.value)] for record in records]
+            while (rest := deadline - time.monotonic()) > 0:
+                # Without an assignment it waits for ever, and meanwhile nobody asks the others of its group.
+                with contextlib.suppress(asyncio.TimeoutError):
+                    for records in (await asyncio.wait_for(self.member.getmany(timeout_ms=50), rest)).values():
+                        found += [[record.partition, record.offset, lines.to_text(record.value)] for record in records]
             return {"owned": sorted(place.partition for place in self.member.assignment()), "records": found}
 
         return dict(self.in_loop(work()))
