@@ -22,8 +22,8 @@ from tests.compat.target import Server
 
 FILES = ("test_consumer_integration.py", "test_admin_integration.py", "test_producer_integration.py")
 PASSING = HERE / "kafka_python_passing.txt"
-# The broker that the tests expect: what they ask of sessions is short, and the only node's number is 0.
-SETTINGS = {"node.id": 0, "groups.session_timeout_min_ms": 1000}
+# The broker that the tests expect: short sessions, node number 0, several partitions in topics that nobody planned.
+SETTINGS = {"node.id": 0, "groups.session_timeout_min_ms": 1000, "topics.partition_count_default": 4}
 KAFKA_VERSION = "4.3"
 SUITE_TIMEOUT_S = 300
 
