@@ -7,7 +7,10 @@ from typing import NamedTuple, Protocol
 
 
 class StoredRecord(NamedTuple):
-    """One record read back while loading, or one transaction marker (``marker`` set, key and value None)."""
+    """One record read back while loading, or one transaction marker (``marker`` set, key and value None).
+
+    ``said``: what the record says, where the machine that decided it still has it at hand; else it is decoded.
+    """
 
     offset: int
     timestamp: int
@@ -16,6 +19,7 @@ class StoredRecord(NamedTuple):
     producer_id: int = -1
     producer_epoch: int = -1
     marker: bool | None = None  # True: commit, False: abort
+    said: object = None
 
 
 class CoordinatorLog(Protocol):

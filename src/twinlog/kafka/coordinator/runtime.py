@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import repeat
 from typing import Generic, TypeVar
 
 from twinlog.base import HostFault, Refused
@@ -132,11 +134,10 @@ class Shard(Generic[M]):
                     self._append_transactional(decision, now_ms)
             else:
                 self._pending.extend(decision.records)
-            offset = self._end_offset
-            for key, value in decision.records:
-                self.machine.replay(
-                    StoredRecord(offset, now_ms, key, value, decision.producer_id, decision.producer_epoch)
-                )
+            offset, producer_id, epoch = self._end_offset, decision.producer_id, decision.producer_epoch
+            said = decision.said if decision.said is not None else repeat(None)
+            for (key, value), known in zip(decision.records, said):
+                self.machine.replay(StoredRecord(offset, now_ms, key, value, producer_id, epoch, None, known))
         if decision.after is not None:
             decision.after()
         self._arm()
@@ -314,6 +315,7 @@ class CoordinatorRuntime(Generic[M]):
         return any(shard.phase is Phase.LOADING for shard in self.shards.values())
 
 
+@lru_cache(maxsize=10_000)
 def java_string_hash(text: str) -> int:
     """The hash by which Kafka spreads groups and transactional ids over the partitions of their topic."""
     value = 0

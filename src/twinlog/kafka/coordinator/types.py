@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -16,7 +16,8 @@ class Decision(Generic[R]):
     """What a request comes to: records to keep, and the reply once they are kept.
 
     With a ``producer_id`` the records count only when its transaction's marker commits them. ``after`` runs as soon
-    as the records were replayed, for what is not kept: sessions, alarms, answers to others that wait.
+    as the records were replayed, for what is not kept: sessions, alarms, answers to others that wait. ``said`` may
+    hold what each record says, so that replaying them now need not decode what was encoded just before.
     """
 
     reply: R
@@ -24,6 +25,7 @@ class Decision(Generic[R]):
     producer_id: int = -1
     producer_epoch: int = -1
     after: Callable[[], None] | None = None
+    said: Sequence[object] | None = None
 
 
 class Machine(Protocol):

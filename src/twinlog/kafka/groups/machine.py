@@ -17,7 +17,7 @@ from twinlog.kafka.groups.classic import ClassicGroup, JoinRequest, Outbox, Sync
 from twinlog.kafka.groups.consumer import CONSUMER_PROTOCOL_TYPE, REPLAYS, ConsumerGroup, TopicView
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
 from twinlog.kafka.groups.consumer_moves import JOIN_EPOCH
-from twinlog.kafka.groups.offsets import Committed, Offsets, Place, Wish
+from twinlog.kafka.groups.offsets import Committed, Offsets, Place, Said, Wish
 from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import GroupState, JoinReply, Record, SyncReply
 from twinlog.wire.kafka import records
@@ -247,15 +247,15 @@ class GroupMachine:
 
     def commit(self, group_id: str, wishes: Iterable[Wish], now_ms: int, retention_ms: int = -1) -> Decision[list[int]]:
         """After ``check_commit``. The first commit of a group without members makes the group known."""
-        kept, errors = self.offsets.commit(group_id, wishes, now_ms, retention_ms)
-        return Decision(errors, kept)
+        kept, said, errors = self.offsets.commit(group_id, wishes, now_ms, retention_ms)
+        return Decision(errors, kept, said=said)
 
     def commit_transactional(
         self, group_id: str, wishes: Iterable[Wish], producer_id: int, producer_epoch: int, now_ms: int
     ) -> Decision[list[int]]:
         """After ``check_transactional_commit``: counts once the producer's transaction is committed."""
-        kept, errors = self.offsets.commit(group_id, wishes, now_ms)
-        return Decision(errors, kept, producer_id, producer_epoch)
+        kept, said, errors = self.offsets.commit(group_id, wishes, now_ms)
+        return Decision(errors, kept, producer_id, producer_epoch, said=said)
 
     def delete_offsets(self, group_id: str, places: list[Place]) -> Decision[list[int]]:
         group = self.groups.get(group_id)
@@ -306,6 +306,10 @@ class GroupMachine:
     def replay(self, record: StoredRecord) -> None:
         if self._expiry_due_ms is None:  # there is something now that may grow old
             self._expiry_due_ms = record.timestamp + self.settings.offsets_expiry_check_ms
+        if isinstance(record.said, Said):
+            group_id, place, value = record.said
+            self.offsets.replay(group_id, place, value, record.producer_id)
+            return
         if record.marker is not None:
             self.offsets.replay_marker(record.producer_id, record.marker)
             return

@@ -42,6 +42,14 @@ class Wish(NamedTuple):
     metadata: str | None
 
 
+class Said(NamedTuple):
+    """What the record of a commit says."""
+
+    group_id: str
+    place: Place
+    value: Committed
+
+
 @dataclass(slots=True)
 class Offsets:
     """All offsets of a shard, those of open transactions apart."""
@@ -55,20 +63,23 @@ class Offsets:
 
     def commit(
         self, group_id: str, wishes: Iterable[Wish], now_ms: int, retention_ms: int = -1
-    ) -> tuple[list[Record], list[int]]:
-        """Records for what may be committed, and an error code for each wish, in order."""
+    ) -> tuple[list[Record], list[Said], list[int]]:
+        """Records for what may be committed, what they say, and an error code for each wish, in order."""
         records: list[Record] = []
+        said: list[Said] = []
         errors: list[int] = []
         for wish in wishes:
             metadata = wish.metadata or ""
-            if len(metadata.encode("utf-8", "surrogatepass")) > self.settings.offset_metadata_max_bytes:
+            if metadata and len(metadata.encode("utf-8", "surrogatepass")) > self.settings.offset_metadata_max_bytes:
                 errors.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
                 continue
             expire_ms = now_ms + retention_ms if retention_ms >= 0 else -1
             value = Committed(wish.offset, wish.leader_epoch, metadata, now_ms, expire_ms, wish.topic_id)
-            records.append(stored.offset_record(group_id, (wish.topic, wish.partition), value))
+            place = (wish.topic, wish.partition)
+            records.append(stored.offset_record(group_id, place, value))
+            said.append(Said(group_id, place, value))
             errors.append(ErrorCode.NONE)
-        return records, errors
+        return records, said, errors
 
     def delete(self, group_id: str, places: Iterable[Place]) -> list[Record]:
         """Tombstones for the places that exist."""

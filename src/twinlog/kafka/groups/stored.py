@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import Caller, GroupState, Record
 from twinlog.wire.kafka import records
+from twinlog.wire.kafka.message import ZERO_UUID
 from twinlog.wire.kafka.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -20,13 +23,26 @@ if TYPE_CHECKING:
     from twinlog.kafka.groups.offsets import Committed, Place
 
 OFFSET_VALUE_VERSION = 4
+SHORT_MAX = 126  # a length that takes one byte, one more than itself
+HEAD = Struct(">hqiB")  # version, offset, leader epoch, length of the metadata
+TAIL = Struct(">qBBB16s")  # commit timestamp, one tagged field: number 0, 16 bytes, the topic's id
 GROUP_VALUE_VERSION = 4
 
 
 def offset_record(group_id: str, place: Place, value: Committed) -> Record:
-    return (
-        _offset_key(group_id, place),
-        records.encode_value(
+    metadata = value.metadata.encode() if value.metadata else b""
+    if value.expire_timestamp < 0 and len(metadata) <= SHORT_MAX and value.topic_id != ZERO_UUID:
+        # Nearly every commit is one of these, and there are thousands a second: packed in one go.
+        packed = HEAD.pack(OFFSET_VALUE_VERSION, value.offset, value.leader_epoch, len(metadata) + 1)
+        return _offset_key(group_id, place), packed + metadata + TAIL.pack(
+            value.commit_timestamp, 1, 0, 16, value.topic_id
+        )
+    return _offset_key(group_id, place), offset_value(value)
+
+
+def offset_value(value: Committed) -> bytes:
+    if value.expire_timestamp < 0:
+        return records.encode_value(
             OffsetCommitValue(
                 offset=value.offset,
                 leader_epoch=value.leader_epoch,
@@ -36,17 +52,15 @@ def offset_record(group_id: str, place: Place, value: Committed) -> Record:
             ),
             OFFSET_VALUE_VERSION,
         )
-        if value.expire_timestamp < 0
-        # Only version 1 knows when a single commit expires; only old clients ask for that.
-        else records.encode_value(
-            OffsetCommitValue(
-                offset=value.offset,
-                metadata=value.metadata,
-                commit_timestamp=value.commit_timestamp,
-                expire_timestamp=value.expire_timestamp,
-            ),
-            1,
+    # Only version 1 knows when a single commit expires; only old clients ask for that.
+    return records.encode_value(
+        OffsetCommitValue(
+            offset=value.offset,
+            metadata=value.metadata,
+            commit_timestamp=value.commit_timestamp,
+            expire_timestamp=value.expire_timestamp,
         ),
+        1,
     )
 
 
@@ -54,6 +68,7 @@ def offset_tombstone(group_id: str, place: Place) -> Record:
     return _offset_key(group_id, place), None
 
 
+@lru_cache(maxsize=20_000)
 def _offset_key(group_id: str, place: Place) -> bytes:
     return records.encode_key(OffsetCommitKey(group=group_id, topic=place[0], partition=place[1]))
 

@@ -41,6 +41,7 @@ class KafkaConnection:
         self._slots_hold_produces = False
         self._out: list[bytes | bytearray | memoryview | FileSlice] = []
         self._out_bytes = 0
+        self._flush_asked = False
         self._reading = False  # on_bytes is running
         self._held = False  # the next request has to wait
         self._muted_until_ms: int | None = None
@@ -219,12 +220,21 @@ class KafkaConnection:
             slots.popleft()
             self._take(parts)
         if not self._reading:
-            if self._out:
+            if self._out and not slots:
                 self._flush()
+            elif self._out and not self._flush_asked:
+                # What waits behind it often has its answer in this same round: they leave together.
+                self._flush_asked = True
+                self._server.tasks.soon(self._flush_asked_for)
             if self._held:
                 self._go_on()
         if self._draining and not slots:
             self.close()
+
+    def _flush_asked_for(self) -> None:
+        self._flush_asked = False
+        if self._out:
+            self._flush()
 
     def _take(self, parts: Parts) -> None:
         self._out.extend(parts)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.kit.groups import SESSION_MS, ClassicMember, ConsumerMember, Coordinator, Topics, settle
 from twinlog.base import DiskFull, Refused
 from twinlog.base.units import DAY_MS, MINUTE_MS
 from twinlog.kafka.coordinator import Decision
-from twinlog.kafka.groups import GroupMachine, GroupSettings, Wish
+from twinlog.kafka.groups import GroupMachine, GroupSettings, Wish, stored
+from twinlog.kafka.groups.offsets import Committed
+from twinlog.wire.kafka import records
 from twinlog.wire.kafka.errors import ErrorCode
 
 RETENTION_MS = 7 * DAY_MS
@@ -328,3 +332,19 @@ def test_a_hundred_groups_need_no_more_than_their_newest_records(coordinator: Co
     assert sum(map(len, coordinator.log.batches)) == 100 < records
     coordinator.crash()
     assert {coordinator.committed(f"g{n}") for n in range(100)} == {4}
+
+
+@given(
+    offset=st.integers(0, 2**63 - 1),
+    leader_epoch=st.integers(-1, 2**31 - 1),
+    metadata=st.text(max_size=200),
+    topic_id=st.binary(min_size=16, max_size=16),
+    retention_ms=st.sampled_from([-1, 0, 5]),
+)
+def test_a_commit_packed_in_one_go_is_the_record_that_kafka_writes(
+    offset: int, leader_epoch: int, metadata: str, topic_id: bytes, retention_ms: int
+) -> None:
+    value = Committed(offset, leader_epoch, metadata, 1_700_000_000_000, retention_ms, topic_id)
+    key, packed = stored.offset_record("g", ("t", 3), value)
+    assert packed == stored.offset_value(value)
+    assert records.decode_group_key(key).partition == 3
