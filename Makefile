@@ -9,6 +9,8 @@ PYTHON3 ?= python3
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 KERNEL := src/twinlog/_kernel.abi3.so
+CONSOLE := src/twinlog/servers/http/static
+CONSOLE_SOURCES := $(shell find console -type f -not -path '*/node_modules/*')
 KERNEL_SOURCES := kernel/Cargo.toml $(shell find kernel/src -name '*.rs')
 FUZZ_TARGETS := $(basename $(notdir $(wildcard kernel/fuzz/fuzz_targets/*.rs)))
 CARGO := PYO3_PYTHON=$(CURDIR)/$(PYTHON) cargo
@@ -22,7 +24,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
 .PHONY: FORCE
 
 help: ## Say what there is
@@ -30,7 +32,9 @@ help: ## Say what there is
 
 setup: setup-run setup-test setup-lint ## Make .venv, install what is needed, build the kernel
 
-run: setup-run ## Serve on 127.0.0.1 with data in ./twinlog-data; more by ARGS="..."
+console: $(CONSOLE)/.made ## Build the console in the browser (needs npm)
+
+run: setup-run console-if-possible ## Serve on 127.0.0.1 with data in ./twinlog-data; more by ARGS="..."
 	@exec $(VENV)/bin/twinlog serve $(ARGS)
 
 test: test-kernel test-python ## Run every test
@@ -38,7 +42,7 @@ test: test-kernel test-python ## Run every test
 test-kernel: setup-run
 	$(CARGO) test --quiet --manifest-path kernel/Cargo.toml --no-default-features
 
-test-python: setup
+test-python: setup setup-browser
 	$(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal -m 'not slow' $(ARGS)
 
 lint: setup ## Check style, types, import directions and the kernel's style
@@ -73,15 +77,38 @@ fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs carg
 docs: setup-run ## Write the generated pages of docs/
 	$(PYTHON) -m twinlog.app.reference docs
 
-wheel: setup-run ## Build dist/*.whl
+wheel: setup-run console-if-possible ## Build dist/*.whl
 	$(VENV)/bin/maturin build --release --quiet --interpreter $(PYTHON) --out dist
 
 clean: ## Remove what was built, keep data
-	rm -rf $(VENV) $(KERNEL) kernel/target dist
+	rm -rf $(VENV) $(KERNEL) $(CONSOLE) console/node_modules kernel/target dist
 
 # ---- set-up: a stamp per step, newer than what the step was made from ----------------------------------------------
 
 setup-run: $(VENV)/.made-kernel
+
+$(CONSOLE)/.made: $(CONSOLE_SOURCES)
+	@command -v npm >/dev/null || { \
+	  echo 'The console is built by npm, and there is none here: install Node.js 20.19 or later, then run make again.'; exit 1; }
+	@echo 'building the console'
+	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent check >/dev/null && npm run --silent build >/dev/null
+	@touch $@
+
+.PHONY: console-if-possible setup-browser
+console-if-possible:
+	@if ! command -v npm >/dev/null; then \
+	  test -e $(CONSOLE)/index.html || echo 'There is no npm here: the broker comes without its console, the HTTP API is there.'; \
+	else \
+	  $(MAKE) --silent console || echo 'The console could not be built: the broker comes without it.'; \
+	fi
+
+# The tests drive the console in Debian's Chromium. Where it cannot be had they say so and are skipped.
+setup-browser: console-if-possible
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && { \
+	  echo 'installing chromium for the tests of the console'; \
+	  { apt-get install -y -qq --no-install-recommends chromium || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }; } \
+	  >/dev/null 2>&1; } || echo 'There is no chromium here: the tests of the console are skipped.'; }
+
 setup-test: $(VENV)/.made-test
 setup-lint: $(VENV)/.made-lint
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from twinlog.amqp.alarms import Alarms
+from twinlog.amqp.counts import Counts
 from twinlog.amqp.ports import Messages, QueueKeeper, Rights, Router, Topology
 from twinlog.amqp.replies import DirectReplies
 from twinlog.amqp.settings import AmqpSettings
@@ -29,6 +30,7 @@ class AmqpBroker:
     now_ms: Callable[[], int]
     settings: AmqpSettings = field(default_factory=AmqpSettings)
     alarms: Alarms = field(default_factory=Alarms)
+    counts: Counts = field(default_factory=Counts)
     replies: DirectReplies = field(default_factory=DirectReplies)
     vhost_limit: Callable[[str, str], int] = lambda vhost, limit: -1
     """The limit of that name in a vhost; below 0 there is none."""

@@ -129,7 +129,7 @@ class AmqpClients:
                     )
 
     def totals(self) -> Mapping[str, int]:
-        return {}
+        return self._node.amqp.broker.counts.told()
 
     def alarms(self) -> Sequence[str]:
         return list(self._node.amqp.broker.alarms.active)

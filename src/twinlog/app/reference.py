@@ -54,7 +54,52 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-PAGES = {"operate/settings.md": settings_page, "operate/topic-configs.md": topic_configs_page}
+METRICS_HEAD = """# Metrics
+
+Made from the program by `make docs`: change the declarations, not this page.
+
+`/metrics` on the HTTP listener answers in Prometheus's text format. It takes a login by a user with the tag
+`monitoring` (or none at all, with `http.metrics_open = true`). `/metrics/per-object` adds lines for each queue, topic
+and group, up to `http.metric_labels_max` of each; `/metrics/detailed?family=queue_coarse_metrics&vhost=...` has
+RabbitMQ's lines for queues.
+
+```yaml
+scrape_configs:
+  - job_name: twinlog
+    basic_auth: {username: prometheus, password: ...}
+    static_configs: [{targets: ["127.0.0.1:15672"]}]
+```
+
+Dashboards for Grafana, to be imported: `ops/grafana/twinlog-kafka.json` and `ops/grafana/twinlog-amqp.json`.
+
+| metric | kind | labels | meaning |
+| --- | --- | --- | --- |
+"""
+
+
+def metrics_page() -> str:
+    from twinlog.servers.http.api.metrics import FAMILIES
+
+    lines = []
+    for family in FAMILIES.values():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        lines.append(f"| `{family.name}` | {family.kind} | {labels} | {family.help} |\n")
+    return METRICS_HEAD + "".join(lines)
+
+
+def http_api_page() -> str:
+    from twinlog.servers.http.api import ALL_ROUTES
+    from twinlog.servers.http.api.documents import markdown
+
+    return markdown(ALL_ROUTES)
+
+
+PAGES = {
+    "operate/metrics.md": metrics_page,
+    "operate/http-api.md": http_api_page,
+    "operate/settings.md": settings_page,
+    "operate/topic-configs.md": topic_configs_page,
+}
 
 
 def main() -> None:

@@ -25,6 +25,11 @@ class Histogram:
         bits = duration_us.bit_length()
         self.counts[bits if bits < BUCKETS else BUCKETS] += 1
 
+    def add(self, other: Histogram) -> None:
+        self.count += other.count
+        self.sum_us += other.sum_us
+        self.counts = [mine + others for mine, others in zip(self.counts, other.counts, strict=True)]
+
     def cumulated(self) -> Iterator[tuple[float | None, int]]:
         """(upper bound in seconds, how many were at or below it), the last bound None for all."""
         below = 0

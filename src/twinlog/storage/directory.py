@@ -39,6 +39,7 @@ class DataDirectory:
         self.small_rounds = SmallRounds(host.disk, host.tasks, self.path, settings.rounds_bytes)
         self.flusher = Flusher(host.disk, host.tasks, settings, self.small_rounds)
         self.flusher.on_fault = self.fail
+        self.flusher.monotonic_us = host.clock.monotonic_us
         self.marks = MarksFile(host.disk, host.tasks, self.flusher, settings, f"{self.path}/marks")
         self.offline: HostFault | None = None
         self.identity: Identity | None = None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from twinlog.base import HostFault
+from twinlog.base.metrics import Histogram
 from twinlog.host import Disk, File, Tasks, Timer
 from twinlog.storage.settings import StorageSettings
 from twinlog.storage.small_rounds import ROUND_BYTES, Extent, SmallRounds
@@ -74,6 +75,9 @@ class Flusher:
         self.on_fault: Callable[[HostFault], None] = lambda fault: None
         self.rounds = 0
         self.files_synced = 0
+        self.monotonic_us: Callable[[], int] = lambda: 0  # for figures only
+        self.sync_times = Histogram()
+        self._sync_began_us = 0
 
     def dirty(self, log: Syncable, soon: bool) -> None:
         """Remembers that ``log`` has unsynced data. Cheap enough to be called on every append."""
@@ -157,6 +161,7 @@ class Flusher:
             return
         self.rounds += 1
         self.files_synced += len(files)
+        self._sync_began_us = self.monotonic_us()
         self._disk.start_sync(files, list(dict.fromkeys(directories)), self._on_done)
 
     def _start_small_round(self) -> bool:
@@ -190,6 +195,7 @@ class Flusher:
             self.dirty(log, False)
         self.rounds += 1
         self.files_synced += 1
+        self._sync_began_us = self.monotonic_us()
         self._disk.start_sync([file], [], self._on_done, small=True)
         return True
 
@@ -199,6 +205,9 @@ class Flusher:
         if error is not None:
             self.fail(error if isinstance(error, HostFault) else HostFault("sync", str(error)))
             return
+        if self._sync_began_us:
+            self.sync_times.observe(self.monotonic_us() - self._sync_began_us)
+            self._sync_began_us = 0
         assert self._round is not None, "a sync ended that no round began"
         finished, self._round = self._round, None
         # Requests answered from here on may write at once; what they make dirty belongs to the next round.

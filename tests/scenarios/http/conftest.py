@@ -13,7 +13,7 @@ NUMBERS = count(1)
 
 @pytest.fixture(scope="session")
 def http_broker() -> Iterator[Broker]:
-    with Broker(settings={"http.listen": "127.0.0.1:0"}) as broker:
+    with Broker(settings={"http.listen": "127.0.0.1:0", "amqp.listen": "127.0.0.1:0"}) as broker:
         yield broker
         assert "Traceback" not in broker.log, broker.log[-4000:]
 

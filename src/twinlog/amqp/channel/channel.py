@@ -55,6 +55,7 @@ class Channel:
         self.queue_last: str | None = None  # what an empty queue name stands for
         self.transaction: Transaction | None = None
         self.confirms = Confirms(number, peer.send, peer.hold_unsynced)
+        self.confirms.counts = self.broker.counts
         self.publisher = Publisher(self)
         self.published_count = 0
 
@@ -126,6 +127,7 @@ class Channel:
             consumer = each.consumer
             if consumer is None or not consumer.is_gone:
                 each.queue.settle(each.low, each.high)
+                self.broker.counts.ack += each.high - each.low + 1
         self.count_answered(taken)
 
     def _give_back(self, tag: int, multiple: int, requeue: int) -> None:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from twinlog.amqp.counts import Counts
 from twinlog.base import HostFault
 
 CONFIRM_FRAME: Final = struct.Struct(">BHIHHQBB")
@@ -37,6 +38,7 @@ class Confirms:
 
     def __init__(self, channel: int, send: Callable[[bytes], None], hold_unsynced: Callable[[int], None]) -> None:
         self.is_on = False
+        self.counts = Counts()
         self.published = 0  # since select
         self.answered = 0
         self._channel = channel
@@ -119,6 +121,8 @@ class Confirms:
                     answers.append((count, is_ack))
         for count, is_ack in answers:
             self.answered += count
+            if is_ack:
+                self.counts.confirm += count
             self._send(
                 CONFIRM_FRAME.pack(
                     1,

@@ -79,7 +79,13 @@ class ChannelConsumer:
         tag = channel.tag_next
         data, end = encode_run(blob, position, count, channel.number, self.tag, tag, redelivered, channel.frame_max)
         channel.tag_next = tag + count
-        if not self.no_ack:
+        counts = channel.broker.counts
+        if redelivered:
+            counts.redeliver += count
+        if self.no_ack:
+            counts.deliver_no_ack += count
+        else:
+            counts.deliver += count
             self.unacked += count
             channel.unacked += count
             channel.outstanding.add(self.queue, self, tag, number, count, channel.broker.now_ms())

@@ -76,6 +76,7 @@ class Publisher:
         """Routes and stores it, sends what comes back, and notes the confirm. ``HostFault`` when it cannot be stored
         and there is no confirm to say so."""
         exchange, key, flags, count, blob = run
+        self._broker.counts.publish += count
         try:
             if flags & RUN_COPIES or self._broker.router.reads_properties(self._vhost, exchange):
                 self._put_each(run)
@@ -152,7 +153,10 @@ class Publisher:
     def _nowhere(self, run: Run) -> Published:
         if run.exchange == "" and run.key.startswith(PREFIX):
             self._broker.replies.deliver(run.key, run.blob, run.messages)
-        elif run.flags & RUN_MANDATORY:
+        elif not run.flags & RUN_MANDATORY:
+            self._broker.counts.drop_unroutable += run.messages
+        else:
+            self._broker.counts.return_unroutable += run.messages
             method = encode_arguments(
                 BasicReturn(reply_code=NO_ROUTE, reply_text="NO_ROUTE", exchange=run.exchange, routing_key=run.key)
             )

@@ -440,6 +440,7 @@ class AmqpConnection:
             self._close_with(refused.code, refused.message, *_of(event))
             return
         self.channels[number] = Channel(self, number)
+        self.broker.counts.channel_created += 1
         self.send(encode_method(number, wire.ChannelOpenOk()))
 
     def _close_channel(self, number: int, refused: Refused, class_id: int, method_id: int) -> None:
@@ -454,11 +455,13 @@ class AmqpConnection:
     def _end_channel(self, number: int) -> None:
         channel = self.channels.pop(number)
         channel.end()
+        self.broker.counts.channel_closed += 1
         if self._put_off.pop(number, None) is not None and not self._put_off:
             self.server.tasks.soon(self._release, "channel")
 
     def _end_channels(self) -> None:
         channels, self.channels = self.channels, {}
+        self.broker.counts.channel_closed += len(channels)
         for channel in channels.values():
             channel.end()
         if self.state >= RUNNING and self.caller.vhost:

@@ -70,6 +70,7 @@ class AmqpServer:
     def entered(self, connection: AmqpConnection) -> None:
         """Its handshake is over."""
         self._entered[connection] = None
+        self.broker.counts.connection_created += 1
         _count_down(self._in_handshake, connection.peer[0])
 
     def left(self, connection: AmqpConnection) -> None:
@@ -79,6 +80,8 @@ class AmqpServer:
         _count_down(self._by_address, address)
         if self._entered.pop(connection, self) is self:
             _count_down(self._in_handshake, address)
+        else:
+            self.broker.counts.connection_closed += 1
 
     def is_loopback(self, address: str) -> bool:
         try:

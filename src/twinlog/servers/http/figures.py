@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from twinlog.base.metrics import Histogram
 from twinlog.host import Timer
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Figures:
         self._tasks = managed.tasks
         self.overview: deque[Sample] = deque(maxlen=PAST_SAMPLES)
         self.stall_us_max = 0
+        self.stalls = Histogram()
         self.stall_us_recent = 0
         self._before: dict[Key, Sample] = {}
         self._latest: dict[Key, Sample] = {}
@@ -106,6 +108,7 @@ class Figures:
     def _tick(self) -> None:
         now_us = self._managed.monotonic_us()
         late_us = max(0, now_us - self._tick_due_us)
+        self.stalls.observe(late_us)
         self._worst_us = max(self._worst_us, late_us)
         self.stall_us_max = max(self.stall_us_max, late_us)
         self._tick_due_us = now_us + TICK_MS * 1000

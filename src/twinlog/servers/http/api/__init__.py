@@ -16,6 +16,7 @@ from twinlog.servers.http.api import (
     health,
     limits,
     messages,
+    metrics,
     overview,
     permissions,
     policies,
@@ -47,6 +48,7 @@ MODULES: Final = (
     groups,
     health,
     events,
+    metrics,
     documents,
     console,
 )

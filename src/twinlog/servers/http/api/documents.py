@@ -154,6 +154,28 @@ def html(all_routes: Sequence[Route], version: str) -> str:
     return "".join(parts)
 
 
+MARKDOWN_HEAD: Final = """# HTTP API
+
+Made from the program by `make docs`: change the declarations, not this page.
+
+On port 15672: RabbitMQ's management API, and the same for Kafka's things. Tools log in by Basic credentials with each
+request. Names in paths are percent-encoded, so the vhost `/` is `%2F`. Bodies are JSON and declared so. Lists take
+`page`, `page_size`, `name`, `use_regex`, `sort`, `sort_reverse` and `columns`. Errors are
+`{"error": ..., "reason": ...}`. A running broker tells the same at `/api`, and as an OpenAPI document at
+`/api/openapi.json`.
+"""
+
+
+def markdown(all_routes: Sequence[Route]) -> str:
+    parts = [MARKDOWN_HEAD]
+    for group, told in GROUP_TEXT.items():
+        mine = [route for route in all_routes if route.group == group and group != "console"]
+        if mine:
+            parts.append(f"\n## {told}\n\n| request | what it does | needs |\n| --- | --- | --- |\n")
+            parts += [f"| `{each.method} {each.path}` | {each.summary} | {NEEDS_TEXT[each.needs]} |\n" for each in mine]
+    return "".join(parts)
+
+
 STYLE: Final = """
 :root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}
 main{max-width:70rem;margin:2rem auto;padding:0 1rem}
