@@ -24,13 +24,16 @@ FUZZ_SECONDS ?= 60
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint console run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
 .PHONY: FORCE
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: setup-run setup-test setup-lint ## Make .venv, install what is needed, build the kernel
+
+rabbitmqadmin: ## Build RabbitMQ's own rabbitmqadmin, which the tests then use (takes minutes)
+	cargo install rabbitmqadmin --version 2.35.0 --locked --root .compat/rabbitmqadmin
 
 console: $(CONSOLE)/.made ## Build the console in the browser (needs npm)
 
@@ -91,7 +94,8 @@ $(CONSOLE)/.made: $(CONSOLE_SOURCES)
 	@command -v npm >/dev/null || { \
 	  echo 'The console is built by npm, and there is none here: install Node.js 20.19 or later, then run make again.'; exit 1; }
 	@echo 'building the console'
-	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent check >/dev/null && npm run --silent build >/dev/null
+	@cd console && npm ci --silent --no-audit --no-fund && npm run --silent check >/dev/null && \
+	  { said=$$(npm run --silent build 2>&1) || { echo "$$said"; exit 1; }; }
 	@touch $@
 
 .PHONY: console-if-possible setup-browser

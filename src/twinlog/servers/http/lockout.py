@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 FREE_TRIES: Final = 5
-FREE_TRIES_ADDRESS: Final = 20
+FREE_TRIES_ADDRESS: Final = 100
 WAIT_FIRST_MS: Final = 1000
 WAIT_MAX_MS: Final = 60_000
 FORGET_MS: Final = 10 * 60_000
