@@ -1,0 +1,243 @@
+"""The AMQP side's own limit: a client so cheap that the broker is what is measured.
+
+    python benchmarks/micro/amqp_flood.py --port 5672 [--pid PID] [--seconds 5] [--body 100] [--window 10000]
+                                          [--transient] [--auto-ack] [--fill N]
+
+Publishes are prebuilt, a hundred at a time, and written as they are; deliveries of equal size are counted by their bytes, and
+acknowledged by one `basic.ack` with `multiple` for every read. One JSON line: messages a second that were published, confirmed
+(so synced, when persistent), delivered and acknowledged, and the broker's CPU for each, if its process is named.
+`--fill N` publishes N messages without a consumer, then drains them, and tells both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import select
+import socket
+import struct
+import time
+
+HEADER = b"AMQP\x00\x00\x09\x01"
+BATCH = 100
+LOGIN = b"\x00guest\x00guest"
+
+
+def short(text: bytes) -> bytes:
+    return bytes([len(text)]) + text
+
+
+def frame(kind: int, channel: int, payload: bytes) -> bytes:
+    return struct.pack(">BHI", kind, channel, len(payload)) + payload + b"\xce"
+
+
+def method(channel: int, class_id: int, method_id: int, arguments: bytes = b"") -> bytes:
+    return frame(1, channel, struct.pack(">HH", class_id, method_id) + arguments)
+
+
+class Client:
+    """A connection with one channel."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+        self.socket.sendall(HEADER)
+        self.expect(10, 10)
+        start = struct.pack(">I", 0) + short(b"PLAIN") + struct.pack(">I", len(LOGIN)) + LOGIN + short(b"en_US")
+        self.socket.sendall(method(0, 10, 11, start))
+        tune = self.expect(10, 30)
+        channels, frame_max, _ = struct.unpack(">HIH", tune)
+        self.socket.sendall(method(0, 10, 31, struct.pack(">HIH", channels, frame_max, 0)))
+        self.call(0, (10, 40), short(b"/") + b"\x00\x00", (10, 41))
+        self.call(1, (20, 10), b"\x00", (20, 11))
+
+    def expect(self, class_id: int, method_id: int) -> bytes:
+        while True:
+            while len(self.buffer) < 7 or len(self.buffer) < 8 + struct.unpack(">I", self.buffer[3:7])[0]:
+                data = self.socket.recv(1 << 16)
+                if not data:
+                    raise SystemExit(f"the broker hung up: {self.buffer!r}")
+                self.buffer += data
+            size = struct.unpack(">I", self.buffer[3:7])[0]
+            payload, self.buffer = self.buffer[7 : 7 + size], self.buffer[8 + size :]
+            got = struct.unpack(">HH", payload[:4])
+            if got == (class_id, method_id):
+                return payload[4:]
+            raise SystemExit(f"expected {(class_id, method_id)}, got {got}: {payload!r}")
+
+    def call(self, channel: int, ask: tuple[int, int], arguments: bytes, answer: tuple[int, int]) -> bytes:
+        self.socket.sendall(method(channel, *ask, arguments))
+        return self.expect(*answer)
+
+
+def publishes(queue: bytes, body: bytes, persistent: bool) -> bytes:
+    properties = struct.pack(">HB", 0x1000, 2 if persistent else 1)
+    one = method(1, 60, 40, b"\x00\x00" + short(b"") + short(queue) + b"\x00")
+    one += frame(2, 1, struct.pack(">HHQ", 60, 0, len(body)) + properties) + frame(3, 1, body)
+    return one * BATCH
+
+
+def delivery_size(queue: bytes, tag: bytes, body: bytes) -> int:
+    head = 4 + 1 + len(tag) + 8 + 1 + 1 + 1 + len(queue)
+    return (8 + head) + (8 + 12 + 3) + (8 + len(body))
+
+
+def cpu_seconds(pid: int | None) -> float:
+    if pid is None:
+        return 0.0
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def resident_mib(pid: int | None) -> float:
+    if pid is None:
+        return 0.0
+    with open(f"/proc/{pid}/statm") as file:
+        return round(int(file.read().split()[1]) * 4096 / (1 << 20), 1)
+
+
+class Flood:
+    """One publisher, one consumer, one queue."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.queue = b"flood"
+        self.tag = b"c"
+        self.body = b"x" * arguments.body
+        self.batch = publishes(self.queue, self.body, not arguments.transient)
+        self.size = delivery_size(self.queue, self.tag, self.body)
+        self.publisher = Client(arguments.port)
+        durable = 0 if arguments.transient else 2
+        self.publisher.call(
+            1, (50, 10), b"\x00\x00" + short(self.queue) + bytes([durable]) + b"\x00\x00\x00\x00", (50, 11)
+        )
+        self.publisher.call(1, (85, 10), b"\x00", (85, 11))
+        self.publisher.socket.setblocking(False)
+        self.consumer: Client | None = None
+        self.published = self.confirmed = self.delivered = 0
+        self.delivered_bytes = 0
+        self.unsent = memoryview(b"")
+        self.rest = b""
+
+    def consume(self) -> None:
+        self.consumer = Client(self.arguments.port)
+        if not self.arguments.auto_ack:
+            self.consumer.call(1, (60, 10), struct.pack(">IHB", 0, self.arguments.prefetch, 0), (60, 11))
+        flags = 2 if self.arguments.auto_ack else 0
+        ask = b"\x00\x00" + short(self.queue) + short(self.tag) + bytes([flags]) + b"\x00\x00\x00\x00"
+        self.consumer.call(1, (60, 20), ask, (60, 21))
+        self.delivered_bytes = len(self.consumer.buffer)
+        self.consumer.socket.setblocking(False)
+
+    def turn(self, publish: bool) -> None:
+        reading = [self.publisher.socket] + ([self.consumer.socket] if self.consumer else [])
+        may_publish = publish and (self.published - self.confirmed < self.arguments.window or len(self.unsent))
+        readable, writable, _ = select.select(reading, [self.publisher.socket] if may_publish else [], [], 1.0)
+        if self.publisher.socket in readable:
+            self.take_confirms()
+        if self.consumer and self.consumer.socket in readable:
+            self.take_deliveries()
+        if writable:
+            self.publish()
+
+    def publish(self) -> None:
+        while True:
+            if not len(self.unsent):
+                if self.published - self.confirmed >= self.arguments.window:
+                    return
+                self.unsent = memoryview(self.batch)
+                self.published += BATCH
+            try:
+                sent = self.publisher.socket.send(self.unsent)
+            except BlockingIOError:
+                return
+            self.unsent = self.unsent[sent:]
+
+    def take_confirms(self) -> None:
+        data = self.rest + self.publisher.socket.recv(1 << 16)
+        whole = len(data) // 21 * 21
+        for at in range(0, whole, 21):
+            class_id, method_id, tag = struct.unpack_from(">HHQ", data, at + 7)
+            if (class_id, method_id) != (60, 80):
+                raise SystemExit(f"expected a confirm, got {(class_id, method_id)}: {data[at:at+80]!r}")
+            self.confirmed = tag
+        self.rest = data[whole:]
+
+    def take_deliveries(self) -> None:
+        assert self.consumer is not None
+        data = self.consumer.socket.recv(1 << 20)
+        if not data:
+            raise SystemExit("the broker hung up on the consumer")
+        self.delivered_bytes += len(data)
+        delivered = self.delivered_bytes // self.size
+        if delivered > self.delivered:
+            self.delivered = delivered
+            if not self.arguments.auto_ack:
+                self.consumer.socket.send(method(1, 60, 80, struct.pack(">QB", delivered, 1)))
+
+
+def told(name: str, messages: int, seconds: float, cpu: float, **more: object) -> None:
+    line = {"benchmark": name, "messages": messages, "per_second": round(messages / seconds), **more}
+    if cpu:
+        line["broker_cpu_seconds_per_million"] = round(cpu / messages * 1e6, 3)
+        line["per_second_of_broker_cpu"] = round(messages / cpu)
+    print(json.dumps(line))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--pid", type=int)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--body", type=int, default=100)
+    parser.add_argument("--window", type=int, default=10_000)
+    parser.add_argument("--prefetch", type=int, default=5_000)
+    parser.add_argument("--transient", action="store_true")
+    parser.add_argument("--auto-ack", action="store_true")
+    parser.add_argument("--fill", type=int, default=0)
+    arguments = parser.parse_args()
+    flood = Flood(arguments)
+    if arguments.fill:
+        fill(flood, arguments)
+    else:
+        both(flood, arguments)
+
+
+def both(flood: Flood, arguments: argparse.Namespace) -> None:
+    flood.consume()
+    warm_until = time.monotonic() + 0.5
+    while time.monotonic() < warm_until:
+        flood.turn(True)
+    confirmed, delivered = flood.confirmed, flood.delivered
+    cpu, start = cpu_seconds(arguments.pid), time.monotonic()
+    while time.monotonic() < start + arguments.seconds:
+        flood.turn(True)
+    seconds, cpu = time.monotonic() - start, cpu_seconds(arguments.pid) - cpu
+    messages = min(flood.confirmed - confirmed, flood.delivered - delivered)
+    told(
+        "flood", messages, seconds, cpu, confirmed=flood.confirmed - confirmed, delivered=flood.delivered - delivered,
+        body=arguments.body, persistent=not arguments.transient, resident_mib=resident_mib(arguments.pid),
+    )  # fmt: skip
+    while flood.delivered < flood.published or flood.confirmed < flood.published:
+        flood.turn(bool(len(flood.unsent)))
+
+
+def fill(flood: Flood, arguments: argparse.Namespace) -> None:
+    cpu, start = cpu_seconds(arguments.pid), time.monotonic()
+    while flood.confirmed < arguments.fill:
+        flood.turn(flood.published < arguments.fill or bool(len(flood.unsent)))
+    seconds, cpu = time.monotonic() - start, cpu_seconds(arguments.pid) - cpu
+    told("fill", flood.published, seconds, cpu, body=arguments.body, resident_mib=resident_mib(arguments.pid))
+    cpu, start = cpu_seconds(arguments.pid), time.monotonic()
+    flood.consume()
+    while flood.delivered < flood.published:
+        flood.turn(False)
+    seconds, cpu = time.monotonic() - start, cpu_seconds(arguments.pid) - cpu
+    told("drain", flood.delivered, seconds, cpu, body=arguments.body, resident_mib=resident_mib(arguments.pid))
+    time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    main()
