@@ -1,12 +1,13 @@
 """The AMQP side's own limit: a client so cheap that the broker is what is measured.
 
     python benchmarks/micro/amqp_flood.py --port 5672 [--pid PID] [--seconds 5] [--body 100] [--window 10000]
-                                          [--transient] [--auto-ack] [--fill N]
+                                          [--transient] [--auto-ack] [--fill N [--keep]] [--drain N]
 
-Publishes are prebuilt, a hundred at a time, and written as they are; deliveries of equal size are counted by their bytes, and
-acknowledged by one `basic.ack` with `multiple` for every read. One JSON line: messages a second that were published, confirmed
-(so synced, when persistent), delivered and acknowledged, and the broker's CPU for each, if its process is named.
-`--fill N` publishes N messages without a consumer, then drains them, and tells both.
+Publishes are prebuilt, a hundred at a time, and written as they are; deliveries of equal size are counted by their
+bytes, and acknowledged by one `basic.ack` with `multiple` for every read. One JSON line: messages a second that were
+published, confirmed (so synced, when persistent), delivered and acknowledged, and the broker's CPU for each, if its
+process is named. `--fill N` publishes N messages without a consumer, then drains them, and tells both; `--keep` leaves
+them, for another run with `--drain N`, perhaps after a restart.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class Flood:
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self.arguments = arguments
-        self.queue = b"flood"
+        self.queue = b"flood-transient" if arguments.transient else b"flood"
         self.tag = b"c"
         self.body = b"x" * arguments.body
         self.batch = publishes(self.queue, self.body, not arguments.transient)
@@ -161,7 +162,7 @@ class Flood:
         for at in range(0, whole, 21):
             class_id, method_id, tag = struct.unpack_from(">HHQ", data, at + 7)
             if (class_id, method_id) != (60, 80):
-                raise SystemExit(f"expected a confirm, got {(class_id, method_id)}: {data[at:at+80]!r}")
+                raise SystemExit(f"expected a confirm, got {(class_id, method_id)}: {data[at : at + 80]!r}")
             self.confirmed = tag
         self.rest = data[whole:]
 
@@ -197,12 +198,18 @@ def main() -> None:
     parser.add_argument("--transient", action="store_true")
     parser.add_argument("--auto-ack", action="store_true")
     parser.add_argument("--fill", type=int, default=0)
+    parser.add_argument("--keep", action="store_true", help="leave what was filled in")
+    parser.add_argument("--drain", type=int, default=0, help="take so many that are there")
     arguments = parser.parse_args()
     flood = Flood(arguments)
+    flood.published = arguments.drain
     if arguments.fill:
         fill(flood, arguments)
-    else:
+    elif not arguments.drain:
         both(flood, arguments)
+        return
+    if not arguments.keep:
+        drain(flood, arguments)
 
 
 def both(flood: Flood, arguments: argparse.Namespace) -> None:
@@ -230,6 +237,9 @@ def fill(flood: Flood, arguments: argparse.Namespace) -> None:
         flood.turn(flood.published < arguments.fill or bool(len(flood.unsent)))
     seconds, cpu = time.monotonic() - start, cpu_seconds(arguments.pid) - cpu
     told("fill", flood.published, seconds, cpu, body=arguments.body, resident_mib=resident_mib(arguments.pid))
+
+
+def drain(flood: Flood, arguments: argparse.Namespace) -> None:
     cpu, start = cpu_seconds(arguments.pid), time.monotonic()
     flood.consume()
     while flood.delivered < flood.published:

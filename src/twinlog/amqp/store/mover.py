@@ -48,7 +48,7 @@ class Mover:
     def wake(self) -> None:
         """Begins if there is a file too many, and it is durable as a whole."""
         journal = self._store.journal
-        if self._busy or self._store.fault is not None or len(journal.files) <= self._store.settings.journal_files_max:
+        if self._busy or self._is_over or len(journal.files) <= self._store.settings.journal_files_max:
             return
         if journal.files[0].end > journal.end_synced:
             return
@@ -57,8 +57,13 @@ class Mover:
         self._queues = [queue for queue in self._store.queues.values() if queue.runs_before(end)]
         self._store.tasks.soon(self._step)
 
+    @property
+    def _is_over(self) -> bool:
+        """It may stop anywhere: the next start finds what was not finished."""
+        return self._store.fault is not None or self._store.is_closed
+
     def _step(self) -> None:
-        if self._store.fault is not None:
+        if self._is_over:
             return
         try:
             bytes_left = STEP_BYTES
@@ -155,6 +160,8 @@ class Mover:
         self._write_index()
 
     def _write_index(self) -> None:
+        if self._is_over:
+            return
         try:
             self._acks_left = self._store.acks_left
             self._files = self._store.write_index(self._store.journal.files[0].end)
@@ -194,7 +201,7 @@ class Mover:
     def _failed(self, error: Exception | None) -> bool:
         if error is not None:
             self._store.fail(error if isinstance(error, HostFault) else HostFault("sync", str(error)))
-        return self._store.fault is not None
+        return self._is_over
 
 
 def index_of(queues: list[QueueLog], journal_from: int) -> Index:

@@ -57,6 +57,7 @@ class QueueStore:
         self.queues: dict[int, QueueLog] = {}
         self.fault: HostFault | None = None
         self.held_bytes = 0
+        self.is_closed = False
         self.on_offline: Callable[[HostFault], None] = lambda fault: None
         self._flusher = flusher
         self.journal = Journal(disk, flusher, directory, self.settings)
@@ -82,6 +83,7 @@ class QueueStore:
 
     def close(self) -> None:
         """Syncs everything, and notes what is needed to go on as if nothing had happened. Blocks."""
+        self.is_closed = True
         if self.fault is None:
             delivered = [(queue.id, queue.delivered_below) for queue in self.queues.values() if queue.durable]
             try:

@@ -170,6 +170,20 @@ def test_a_segment_goes_when_all_in_it_is_settled() -> None:
     assert not home.store.recovered().get(1) or not home.store.recovered()[1].ready
 
 
+@pytest.mark.parametrize("wait_us", range(0, 6000, 250))
+def test_a_clean_stop_in_the_middle_of_a_move_loses_nothing(wait_us: int) -> None:
+    home = StoreHome()
+    filled(home, 20)
+    home.machine.loop.run_for_us(wait_us)
+    home.store.close()
+    home.settle(500)
+    home.machine.kill()
+    home.open()
+    assert list(home.store.recovered()[1].ready) == [(0, 99)]
+    home.store.create(1, durable=True)
+    assert numbers(home.read_all(1)) == list(range(100))
+
+
 @pytest.mark.parametrize("how", ["stop", "kill", "cut_power"])
 def test_a_deleted_queue_does_not_come_back(how: str) -> None:
     home = StoreHome()
