@@ -15,6 +15,7 @@ const MAX_TIMESTAMP_AT: usize = 35;
 
 pub const ATTRIBUTE_CODEC: i16 = 0x07;
 pub const ATTRIBUTE_LOG_APPEND_TIME: i16 = 0x08;
+pub const ATTRIBUTE_TRANSACTIONAL: i16 = 0x10;
 pub const ATTRIBUTE_CONTROL: i16 = 0x20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

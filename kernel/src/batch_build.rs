@@ -103,6 +103,11 @@ impl BatchBuilder {
         self.count
     }
 
+    /// Bytes of the records so far.
+    pub fn size(&self) -> usize {
+        self.records.len()
+    }
+
     /// The batch; None if the codec is unknown or the batch would not fit its 31-bit length.
     pub fn finish(self, fields: &BatchFields) -> Option<Vec<u8>> {
         let payload = if fields.codec == CODEC_NONE { self.records } else { deflate(fields.codec, &self.records)? };

@@ -7,6 +7,7 @@ pub mod amqp;
 pub mod batch;
 pub mod batch_build;
 pub mod check;
+pub mod columns;
 pub mod compact;
 pub mod compress;
 pub mod crc;
@@ -16,6 +17,7 @@ pub mod gzip;
 pub mod lz4_frame;
 pub mod produce;
 pub mod records;
+pub mod rows;
 pub mod split;
 
 #[cfg(feature = "extension")]

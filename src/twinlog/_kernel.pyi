@@ -128,6 +128,105 @@ class Compactor:
     def facts(self) -> tuple[int, int, int]:
         """(records read, records kept, when another pass would find something to drop; -1: never)."""
 
+# -- record batches and Arrow's columns
+
+class Block(Buffer):
+    """Memory that can be read as a buffer, without a copy."""
+
+    def __len__(self) -> int: ...
+
+COLUMN_KEY: Final[int]
+COLUMN_VALUE: Final[int]
+COLUMN_TOPIC: Final[int]
+COLUMN_PARTITION: Final[int]
+COLUMN_OFFSET: Final[int]
+COLUMN_TIMESTAMP: Final[int]
+COLUMN_TIMESTAMP_TYPE: Final[int]
+COLUMN_HEADERS: Final[int]
+
+# (validity or None without nulls, offsets of 32 bits, data)
+BinaryBlocks: TypeAlias = tuple[Block | None, Block, Block]
+# (rows, key, value, topic, partition, offset, timestamp in microseconds, timestamp type,
+#  (validity, offsets, names, values) of headers)
+ColumnBlocks: TypeAlias = tuple[
+    int,
+    BinaryBlocks,
+    BinaryBlocks,
+    BinaryBlocks,
+    Block,
+    Block,
+    Block,
+    Block,
+    tuple[Block | None, Block, BinaryBlocks, BinaryBlocks],
+]
+
+class RecordColumns:
+    """Fetched record batches as columns in Arrow's layout. ``wanted`` is a sum of ``COLUMN_*``; others stay empty.
+
+    Control batches, gaps and records outside the wanted offsets are passed over. Runs without the interpreter's lock.
+    """
+
+    def __init__(self, wanted: int, *, rows_max: int, data_bytes_max: int, inflated_max: int) -> None: ...
+    @property
+    def position(self) -> int:
+        """The next offset to read."""
+
+    @property
+    def rows(self) -> int: ...
+    def seek(self, topic: str, partition: int, position: int, stop: int) -> None:
+        """What is appended from now on belongs there; ``stop`` is the first offset that is not wanted."""
+
+    def hide(self, aborted: list[tuple[int, int]] | None) -> None:
+        """(first offset, producer id) of the transactions that an answer says were rolled back; None hides nothing."""
+
+    def append(self, buf: Buffer, start: int, end: int) -> tuple[int, str]:
+        """(where it stopped, why): "drained" all whole batches are used, "complete" the stop is reached, "full" there
+        is enough for one ``take`` and more in the buffer. After ``Malformed`` the rows so far are gone."""
+
+    def take(self) -> ColumnBlocks: ...
+
+def position_behind(buf: Buffer, start: int, end: int, position: int) -> int:
+    """The offset behind the last whole batch, without looking inside: where the next request starts."""
+
+# (validity, offsets of 32 bits, data, first row)
+BinaryBuffers: TypeAlias = tuple[Buffer | None, Buffer, Buffer, int]
+# (validity, values, first row)
+NumberBuffers: TypeAlias = tuple[Buffer | None, Buffer, int]
+# (validity, offsets, first row, names, values)
+HeaderBuffers: TypeAlias = tuple[Buffer | None, Buffer, int, BinaryBuffers, BinaryBuffers]
+
+class BatchWriter:
+    """Rows of one topic as record batches. A row goes to the partition it names, else where Java's producer would put
+    its key; rows without a key stay together until a batch is full. Runs without the interpreter's lock."""
+
+    def __init__(self, partitions: int, *, batch_bytes: int, sticky: int = 0) -> None: ...
+    @property
+    def buffered_bytes(self) -> int: ...
+    def add(
+        self,
+        count: int,
+        now_ms: int,
+        *,
+        keys: BinaryBuffers | None = None,
+        values: BinaryBuffers | None = None,
+        partitions: NumberBuffers | None = None,
+        timestamps_us: NumberBuffers | None = None,
+        headers: HeaderBuffers | None = None,
+    ) -> None:
+        """``partitions`` are 32 and ``timestamps_us`` 64 bits wide; a null timestamp is ``now_ms``."""
+
+    def take(
+        self,
+        everything: bool,
+        sequences: list[int],
+        *,
+        codec: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        transactional: bool = False,
+    ) -> tuple[list[tuple[int, int, int, Block]], list[int]]:
+        """The full batches in order, or all: ([(partition, records, sequence, batch)], the sequences behind them)."""
+
 # -- Kafka requests
 
 def kafka_split(

@@ -3,6 +3,7 @@
 pub mod amqp;
 pub mod batch;
 pub mod buffer;
+pub mod columns;
 mod compact;
 pub mod frames;
 pub mod memory;
@@ -33,6 +34,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     frames::register(module)?;
     batch::register(module)?;
     compact::register(module)?;
+    columns::register(module)?;
     requests::register(module)?;
     amqp::register(module)
 }
