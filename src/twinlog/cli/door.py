@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import Final
 
 from twinlog.base.address import Address
 from twinlog.client import ConnectionLost, NoAnswer
-
-READ_BYTES: Final = 1024 * 1024
 
 
 class SocketTransport:
@@ -30,17 +27,17 @@ class SocketTransport:
         except OSError as fault:
             raise ConnectionLost(f"the connection to {self._address} broke: {fault.strerror or fault}") from None
 
-    def receive(self, timeout_ms: int) -> bytes:
+    def receive_into(self, room: memoryview, timeout_ms: int) -> int:
         try:
             self._socket.settimeout(timeout_ms / 1000)
-            data = self._socket.recv(READ_BYTES)
+            size = self._socket.recv_into(room)
         except TimeoutError:
             raise NoAnswer(f"{self._address} did not answer within {timeout_ms} ms") from None
         except OSError as fault:
             raise ConnectionLost(f"the connection to {self._address} broke: {fault.strerror or fault}") from None
-        if not data:
+        if not size:
             raise ConnectionLost(f"{self._address} closed the connection")
-        return data
+        return size
 
     def close(self) -> None:
         self._socket.close()

@@ -13,8 +13,9 @@ from typing import Final, TypeVar
 from twinlog.base.address import Address
 from twinlog.client import admin
 from twinlog.client.connection import Answer, Connection
-from twinlog.client.errors import BrokerError, ClientError, ConnectionLost, NoAnswer, check, is_retriable
-from twinlog.client.outbox import Batch, Headers, Outbox
+from twinlog.client.delivery import Delivery
+from twinlog.client.errors import BrokerError, ClientError, ConnectionLost, check, is_retriable
+from twinlog.client.outbox import Headers, Outbox
 from twinlog.client.partitioner import partition_for_key
 from twinlog.client.ports import Door, Transport
 from twinlog.client.reader import Reader, Record
@@ -37,14 +38,12 @@ from twinlog.wire.kafka.messages import (
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,
-    ProduceResponse,
 )
 
 EARLIEST: Final = -2
 LATEST: Final = -1
 ANY: Final = -1
 PAUSE_MS: Final = 50
-IN_FLIGHT_MAX: Final = 5  # a broker remembers that many batches of a producer
 
 M = TypeVar("M", bound=Message)
 
@@ -60,13 +59,19 @@ class Link:
         self._transport.send(self._core.hello())
         self.take()
 
-    def send(self, message: Message, *, answered: bool = True) -> None:
-        self._transport.send(self._core.request(message, answered=answered)[1])
+    @property
+    def features(self) -> dict[str, int]:
+        """What the cluster has agreed on, with its level."""
+        return self._core.features
+
+    def send(self, message: Message, *, answered: bool = True, version_max: int | None = None) -> None:
+        self._transport.send(self._core.request(message, answered=answered, version_max=version_max)[1])
 
     def take(self, wait_ms: int = 0) -> Answer:
         """The next answer in order; ``wait_ms`` is what the broker was allowed to take for it."""
         while not self._answers:
-            self._answers.extend(self._core.receive(self._transport.receive(self._timeout_ms + wait_ms)))
+            size = self._transport.receive_into(self._core.room(), self._timeout_ms + wait_ms)
+            self._answers.extend(self._core.filled(size))
         return self._answers.popleft()
 
     def close(self) -> None:
@@ -114,11 +119,11 @@ class Client:
         if broken:
             broken.close()
 
-    def call(self, message: Message, answer_type: type[M], node: int = ANY) -> M:
+    def call(self, message: Message, answer_type: type[M], node: int = ANY, *, version_max: int | None = None) -> M:
         """Sends one request and waits for its answer, once."""
         link = self.link(node)
         try:
-            link.send(message)
+            link.send(message, version_max=version_max)
             answer = link.take().message
         except ClientError:
             for known, each in list(self._links.items()):
@@ -215,8 +220,6 @@ class Producer:
     """
 
     def __init__(self, client: Client, *, acks: int = -1, codec: str = "none", batch_bytes: int = 256 * 1024) -> None:
-        self.confirmed_records = 0
-        self.confirmed_bytes = 0
         self._client = client
         self._acks = acks
         identity = self._identity() if acks == -1 else (-1, -1)
@@ -228,9 +231,17 @@ class Producer:
             producer_id=identity[0],
             producer_epoch=identity[1],
         )
-        self._sent: deque[tuple[int, list[Batch]]] = deque()  # (node, batches) in order of sending
         self._topics: dict[str, TopicView] = {}
+        self._delivery = Delivery(client, self._outbox.request, self._topics, acks=acks)
         self._keyless = 0
+
+    @property
+    def confirmed_records(self) -> int:
+        return self._delivery.confirmed_records
+
+    @property
+    def confirmed_bytes(self) -> int:
+        return self._delivery.confirmed_bytes
 
     def add(
         self,
@@ -256,87 +267,13 @@ class Producer:
 
     def flush(self) -> None:
         """Returns when every record is confirmed."""
-        while self._outbox.waiting_bytes or self._sent:
+        while self._outbox.waiting_bytes or self._delivery.under_way:
             self._send(everything=True)
-            while self._sent:
-                self._settle()
+            self._delivery.settle()
 
     def _send(self, *, everything: bool) -> None:
         for node, batches in self._outbox.take(self._client.view.leader, everything=everything).items():
-            while len(self._sent) >= IN_FLIGHT_MAX:
-                self._settle()
-            self._sent.append((node, batches))
-            try:
-                self._client.link(node).send(self._outbox.request(batches), answered=self._acks != 0)
-            except ConnectionLost:
-                self._retry_all()
-            if self._acks == 0 and self._sent:
-                self._confirm(self._sent.pop()[1])
-
-    def _settle(self) -> None:
-        """Waits for the oldest request; on trouble waits out the others too and puts what failed back in order."""
-        node, batches = self._sent.popleft()
-        failed = self._failed_of(node, batches)
-        if failed is None:
-            self._sent.appendleft((node, batches))
-            self._retry_all()
-        elif failed:
-            while self._sent:
-                node, batches = self._sent.popleft()
-                more = self._failed_of(node, batches)
-                failed += batches if more is None else more
-            self._again(failed)
-
-    def _failed_of(self, node: int, batches: list[Batch]) -> list[Batch] | None:
-        """The batches to send again; None when the connection is gone and nobody knows."""
-        try:
-            answer = self._client.link(node).take().message
-        except (ConnectionLost, NoAnswer):
-            self._client.drop(node)
-            return None
-        assert isinstance(answer, ProduceResponse)
-        failed = []
-        for outcome in self._outbox.outcomes(batches, answer):
-            if outcome.error in (0, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
-                self._confirm([outcome.batch])
-            elif is_retriable(outcome.error) or outcome.error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
-                failed.append(outcome.batch)
-            else:
-                place = f"writing to {outcome.batch.topic}-{outcome.batch.partition}"
-                raise BrokerError(outcome.error, place, outcome.message)
-        return failed
-
-    def _retry_all(self) -> None:
-        unknown = [batch for _, batches in self._sent for batch in batches]
-        for node, _ in self._sent:
-            self._client.drop(node)
-        self._sent.clear()
-        self._again(unknown)
-
-    def _again(self, batches: list[Batch]) -> None:
-        """Sends batches once more, one request at a time, until they are through or the time is over."""
-        deadline_ms = self._client.door.monotonic_ms() + self._client.timeout_ms
-        waiting = deque(batches)
-        while waiting:
-            batch = waiting[0]
-            try:
-                self._client.refresh(self._topics)
-                node = self._client.view.leader(batch.topic, batch.partition)
-                if node >= 0:
-                    self._client.link(node).send(self._outbox.request([batch]))
-                    if self._failed_of(node, [batch]) == []:
-                        waiting.popleft()
-                        continue
-            except (ConnectionLost, NoAnswer):
-                self._client.close()
-            if self._client.door.monotonic_ms() > deadline_ms:
-                raise NoAnswer(f"{len(waiting)} batches could not be written within {self._client.timeout_ms} ms")
-            self._client.door.pause(PAUSE_MS)
-
-    def _confirm(self, batches: Iterable[Batch]) -> None:
-        for batch in batches:
-            self.confirmed_records += len(batch.records)
-            self.confirmed_bytes += batch.size
+            self._delivery.send(node, batches)
 
     def _topic(self, name: str) -> TopicView:
         known = self._topics.get(name)

@@ -34,7 +34,8 @@ class Batch:
     records: list[tuple[int, bytes | None, bytes | None, Headers]] = field(default_factory=list)
     size: int = 0
     sequence: int = -1
-    encoded: bytes = b""
+    encoded: bytes | memoryview = b""
+    count: int = 0
 
 
 @dataclass(slots=True)
@@ -45,6 +46,38 @@ class Outcome:
     error: int
     base_offset: int
     message: str | None
+
+
+def produce_request(
+    batches: Iterable[Batch], *, acks: int, timeout_ms: int, transactional_id: str | None = None
+) -> ProduceRequest:
+    """Asks one broker to take these encoded batches, at most one a partition."""
+    topics: dict[str, TopicProduceData] = {}
+    for batch in batches:
+        topic = topics.get(batch.topic)
+        if topic is None:
+            topic = topics[batch.topic] = TopicProduceData(name=batch.topic)
+        topic.partition_data.append(PartitionProduceData(index=batch.partition, records=batch.encoded))
+    return ProduceRequest(
+        transactional_id=transactional_id, acks=acks, timeout_ms=timeout_ms, topic_data=list(topics.values())
+    )
+
+
+def outcomes(batches: Iterable[Batch], response: ProduceResponse) -> list[Outcome]:
+    """What became of each batch of a request."""
+    said = {
+        (topic.name, partition.index): partition
+        for topic in response.responses
+        for partition in topic.partition_responses
+    }
+    found = []
+    for batch in batches:
+        partition = said.get((batch.topic, batch.partition))
+        if partition is None:
+            found.append(Outcome(batch, -1, -1, "the broker's answer leaves this partition out"))
+        else:
+            found.append(Outcome(batch, partition.error_code, partition.base_offset, partition.error_message))
+    return found
 
 
 class Outbox:
@@ -83,6 +116,7 @@ class Outbox:
         for name, header_value in headers:
             size += len(name) + len(header_value or b"") + 4
         batch.records.append((timestamp_ms, key, value, headers))
+        batch.count += 1
         batch.size += size
         self.waiting_bytes += size
         if batch.size >= self._batch_bytes:
@@ -119,38 +153,18 @@ class Outbox:
         self.full = self.full or bool(again)
 
     def request(self, batches: Iterable[Batch]) -> ProduceRequest:
-        topics: dict[str, TopicProduceData] = {}
-        for batch in batches:
-            topic = topics.get(batch.topic)
-            if topic is None:
-                topic = topics[batch.topic] = TopicProduceData(name=batch.topic)
-            topic.partition_data.append(PartitionProduceData(index=batch.partition, records=self._encoded(batch)))
-        return ProduceRequest(acks=self._acks, timeout_ms=self._timeout_ms, topic_data=list(topics.values()))
-
-    def outcomes(self, batches: Iterable[Batch], response: ProduceResponse) -> list[Outcome]:
-        said = {
-            (topic.name, partition.index): partition
-            for topic in response.responses
-            for partition in topic.partition_responses
-        }
-        outcomes = []
-        for batch in batches:
-            partition = said.get((batch.topic, batch.partition))
-            if partition is None:
-                outcomes.append(Outcome(batch, -1, -1, "the broker's answer leaves this partition out"))
-            else:
-                outcomes.append(Outcome(batch, partition.error_code, partition.base_offset, partition.error_message))
-        return outcomes
+        encoded = [(batch, self._encoded(batch)) for batch in batches]
+        return produce_request([batch for batch, _ in encoded], acks=self._acks, timeout_ms=self._timeout_ms)
 
     def _close(self, place: Place) -> None:
         batch = self._open.pop(place)
         if self._producer[0] >= 0:
             # Numbers are given when a batch is closed: from then on its place in the order is fixed.
             batch.sequence = self._sequences.get(place, 0)
-            self._sequences[place] = (batch.sequence + len(batch.records)) & 0x7FFFFFFF
+            self._sequences[place] = (batch.sequence + batch.count) & 0x7FFFFFFF
         self._closed.append(batch)
 
-    def _encoded(self, batch: Batch) -> bytes:
+    def _encoded(self, batch: Batch) -> bytes | memoryview:
         if not batch.encoded:
             producer_id, producer_epoch = self._producer
             batch.encoded = _kernel.build_batch(

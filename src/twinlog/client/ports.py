@@ -13,8 +13,8 @@ class Transport(Protocol):
     def send(self, data: bytes) -> None:
         """All of it, waiting as long as it takes."""
 
-    def receive(self, timeout_ms: int) -> bytes:
-        """What has arrived, at least one byte; ``NoAnswer`` when nothing comes in time."""
+    def receive_into(self, room: memoryview, timeout_ms: int) -> int:
+        """Puts there what has arrived and returns its size, at least 1; ``NoAnswer`` when nothing comes in time."""
 
     def close(self) -> None: ...
 

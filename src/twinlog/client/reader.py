@@ -83,7 +83,7 @@ class Reader:
             topics=list(topics.values()),
         )
 
-    def answer(self, response: FetchResponse, buffer: bytes) -> tuple[list[Record], list[BrokerError]]:
+    def answer(self, response: FetchResponse, buffer: bytes | bytearray) -> tuple[list[Record], list[BrokerError]]:
         """The records of an answer in offset order per partition, and what went wrong per partition."""
         records: list[Record] = []
         wrong: list[BrokerError] = []
@@ -101,7 +101,9 @@ class Reader:
                 records.extend(self._records(place, data, buffer))
         return records, wrong
 
-    def _records(self, place: tuple[str, int], data: FetchResponsePartitionData, buffer: bytes) -> Iterator[Record]:
+    def _records(
+        self, place: tuple[str, int], data: FetchResponsePartitionData, buffer: bytes | bytearray
+    ) -> Iterator[Record]:
         if data.records is None:
             return
         assert isinstance(data.records, tuple)

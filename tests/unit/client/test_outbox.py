@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twinlog import _kernel
-from twinlog.client.outbox import Batch, Outbox
+from twinlog.client.outbox import Batch, Outbox, outcomes
 from twinlog.client.partitioner import murmur2, partition_for_key
 from twinlog.wire.kafka.messages import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 
@@ -68,12 +68,11 @@ def test_a_request_carries_real_batches() -> None:
 
 
 def test_the_answer_is_told_apart_per_batch() -> None:
-    outbox = Outbox()
     batches = [Batch("t", 0), Batch("t", 1), Batch("u", 0)]
     said = [PartitionProduceResponse(index=0, base_offset=5), PartitionProduceResponse(index=1, error_code=6)]
     response = ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=said)])
-    outcomes = outbox.outcomes(batches, response)
-    assert [(outcome.error, outcome.base_offset) for outcome in outcomes] == [(0, 5), (6, 0), (-1, -1)]
+    found = outcomes(batches, response)
+    assert [(outcome.error, outcome.base_offset) for outcome in found] == [(0, 5), (6, 0), (-1, -1)]
 
 
 def test_keys_go_where_the_java_client_sends_them() -> None:
