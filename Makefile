@@ -30,7 +30,7 @@ ARGS ?=
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: setup-run setup-test setup-lint ## Make .venv, install what is needed, build the kernel
+setup: setup-run setup-test setup-lint setup-spark ## Make .venv, install what is needed, build the kernel
 
 rabbitmqadmin: ## Build RabbitMQ's own rabbitmqadmin, which the tests then use (takes minutes)
 	cargo install rabbitmqadmin --version 2.35.0 --locked --root .compat/rabbitmqadmin
@@ -115,6 +115,7 @@ setup-browser: console-if-possible
 
 setup-test: $(VENV)/.made-test
 setup-lint: $(VENV)/.made-lint
+setup-spark: $(VENV)/.made-spark
 
 $(VENV)/.made-venv:
 	@$(PYTHON3) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -137,6 +138,11 @@ $(VENV)/.made-test: $(VENV)/.made-run requirements/test.txt
 $(VENV)/.made-lint: $(VENV)/.made-run requirements/lint.txt
 	@echo 'installing what the checks need'
 	@$(PIP) -r requirements/run.txt -r requirements/lint.txt
+	@touch $@
+
+$(VENV)/.made-spark: $(VENV)/.made-run requirements/spark.txt
+	@echo 'installing Spark (some 700 MB)'
+	@$(PIP) -r requirements/run.txt -r requirements/spark.txt
 	@touch $@
 
 $(VENV)/.made-kernel: $(VENV)/.made-run $(KERNEL_SOURCES) pyproject.toml $(if $(wildcard $(KERNEL)),,FORCE)

@@ -20,9 +20,7 @@ from twinlog.wire.kafka.messages import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetFetchRequest,
-    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
-    OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
 
@@ -82,14 +80,12 @@ def offsets_of(client: Client, wanted: Mapping[Place, int], *, committed: bool =
 
 def coordinator(client: Client, kind: int, key: str) -> int:
     """The node that coordinates this group or transactional id."""
-    request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
-    answer = client.call(request, FindCoordinatorResponse)
-    # Up to version 3 the answer is about one key, from 4 on about a list.
-    each = answer.coordinators[0] if answer.coordinators else answer
-    check(each.error_code, f"looking for the coordinator of {key}", each.error_message or None)
-    if each.node_id not in client.view.brokers:
+    # From version 4 on the question is about a list of keys.
+    answer = client.call(FindCoordinatorRequest(key=key, key_type=kind), FindCoordinatorResponse, version_max=3)
+    check(answer.error_code, f"looking for the coordinator of {key}", answer.error_message or None)
+    if answer.node_id not in client.view.brokers:
         client.refresh(client.view.topics)
-    return int(each.node_id)
+    return answer.node_id
 
 
 def commit_group_offsets(client: Client, group: str, offsets: Mapping[Place, int], note: str = "") -> None:
@@ -112,20 +108,14 @@ def group_offsets(client: Client, group: str, places: Iterable[Place]) -> dict[P
     by_topic: dict[str, list[int]] = {}
     for topic, partition in places:
         by_topic.setdefault(topic, []).append(partition)
-    asked = [OffsetFetchRequestTopics(name=name, partition_indexes=each) for name, each in by_topic.items()]
-    request = OffsetFetchRequest(
-        group_id=group,
-        topics=[OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in by_topic.items()],
-        groups=[OffsetFetchRequestGroup(group_id=group, topics=asked)],
-    )
+    asked = [OffsetFetchRequestTopic(name=name, partition_indexes=each) for name, each in by_topic.items()]
+    # From version 8 on the question is about a list of groups.
     node = coordinator(client, GROUP, group)
-    answer = client.call(request, OffsetFetchResponse, node, version_max=9)
+    request = OffsetFetchRequest(group_id=group, topics=asked)
+    answer = client.call(request, OffsetFetchResponse, node, version_max=7)
     check(answer.error_code, f"reading offsets of group {group}")
     found: dict[Place, int] = {}
-    for told in answer.groups:
-        check(told.error_code, f"reading offsets of group {group}")
-    topics = answer.groups[0].topics if answer.groups else answer.topics
-    for topic_answer in topics:
+    for topic_answer in answer.topics:
         for each in topic_answer.partitions:
             check(each.error_code, f"reading offsets of group {group}")
             if each.committed_offset >= 0:
