@@ -33,14 +33,14 @@ class VariedConnection(Connection):
         self._chance = chance
         self._chosen: dict[int, int] = {}
 
-    def version_for(self, key: int) -> int:
+    def version_for(self, key: int, version_max: int | None = None) -> int:
         chosen = self._chosen.get(key)
         if chosen is None:
-            chosen = super().version_for(key)
+            chosen = super().version_for(key, version_max)
             if key in VERSIONS_VARIED and self._chance.one_in(3):
                 chosen = self._chance.between(min(VERSIONS_VARIED[key], chosen), chosen)
             self._chosen[key] = chosen
-        return chosen
+        return chosen if version_max is None else min(chosen, version_max)
 
 
 class Link:

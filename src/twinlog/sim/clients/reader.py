@@ -99,7 +99,9 @@ class SimReader:
             if start is not None:
                 self._reader.seek(*place, start)
 
-    async def _take(self, link: Link, response: FetchResponse, buffer: bytes, asked: dict[Place, int]) -> None:
+    async def _take(
+        self, link: Link, response: FetchResponse, buffer: bytes | bytearray, asked: dict[Place, int]
+    ) -> None:
         if response.error_code:
             raise Broken("wrong refusal", f"{self.name}: a fetch was answered with {response.error_code}")
         history = self.stage.history
