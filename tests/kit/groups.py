@@ -9,8 +9,9 @@ from typing import Any
 from tests.kit.coordinators import MemoryLog, Timers
 from twinlog.base import Refused
 from twinlog.kafka.coordinator import CoordinatorRuntime, Decision, Shard
-from twinlog.kafka.groups import Caller, GroupMachine, GroupSettings, JoinAnswer, SyncAnswer, Wish
+from twinlog.kafka.groups import Caller, GroupMachine, GroupSettings, GroupState, JoinAnswer, SyncAnswer, Wish
 from twinlog.kafka.groups.classic import JoinRequest, SyncRequest
+from twinlog.kafka.groups.consumer import CONSUMER_MOVES, ConsumerGroup
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.consumer_protocol import (
@@ -99,7 +100,9 @@ class Coordinator:
         return f"m{next(self._numbers)}"
 
     def pass_ms(self, ms: int) -> None:
+        before = self._states()
         self.timers.pass_ms(ms)
+        self._check_moves(before)
 
     def crash(self) -> None:
         """The process is gone, and with it what was not synced; another one reads the log."""
@@ -116,14 +119,26 @@ class Coordinator:
     def write(self, decide: Callable[[GroupMachine, int], Decision[Any]]) -> Any:
         """What the request comes to once durable; raises what it was refused with. None while it waits."""
         outcome: list[tuple[Any, Exception | None]] = []
+        before = self._states()
         self.shard.write(decide, lambda reply, fault: outcome.append((reply, fault)))
         self.timers.run()
+        self._check_moves(before)
         if not outcome:
             return None
         reply, fault = outcome[0]
         if fault is not None:
             raise fault
         return reply
+
+    def _states(self) -> dict[str, GroupState]:
+        groups = self.machine.groups.values()
+        return {group.id: group.state for group in groups if isinstance(group, ConsumerGroup)}
+
+    def _check_moves(self, before: dict[str, GroupState]) -> None:
+        """What groups of the consumer protocol did is in the table that their page is drawn from."""
+        for group_id, state in self._states().items():
+            was = before.get(group_id, GroupState.EMPTY)
+            assert state in CONSUMER_MOVES[was], (group_id, was, state)
 
     def write_held(self, decide: Callable[[GroupMachine, int], Decision[Any]]) -> None:
         """As ``write``, for requests whose own answers are let go once they are durable, perhaps much later."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from twinlog.app.settings import ENTRIES, FLAGS, Entry
 from twinlog.kafka.config_page import topic_configs_page
+from twinlog.kafka.groups.states_page import group_states_page
 
 HEAD = """# Settings
 
@@ -99,6 +100,7 @@ PAGES = {
     "operate/http-api.md": http_api_page,
     "operate/settings.md": settings_page,
     "operate/topic-configs.md": topic_configs_page,
+    "operate/group-states.md": group_states_page,
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import sys
+import time
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -13,9 +15,10 @@ import typer
 
 from twinlog.cli.ending import fail
 from twinlog.cli.options import BOOTSTRAP_DEFAULT, Bootstrap, connected, moment
-from twinlog.client import Client, Consumer, Record
+from twinlog.client import Client, Consumer, Membership, Record
 from twinlog.client.blocking import EARLIEST, LATEST
 
+COMMIT_EVERY_S: Final = 1.0
 VALUE_ONLY: Final = r"%s\n"
 ESCAPES: Final = {"n": b"\n", "t": b"\t", "r": b"\r", "0": b"\0", "\\": b"\\"}
 
@@ -44,11 +47,26 @@ def consume(
     ] = VALUE_ONLY,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a record.")] = False,
     committed: Annotated[bool, typer.Option("--committed", help="Only records of finished transactions.")] = False,
+    group: Annotated[
+        str, typer.Option("--group", "-g", help="Share the topic with this group, and commit what was printed.")
+    ] = "",
     bootstrap: Bootstrap = BOOTSTRAP_DEFAULT,
 ) -> None:
     """Print records as they come. Ctrl-C stops."""
     # A terminal obeys control characters, and records come from strangers; a pipe gets every byte as it is.
     render = json_line if as_json else formatter(format, safe=sys.stdout.isatty())
+    if group:
+        if partitions or start not in ("beginning", "end"):
+            fail(
+                "a group's members are assigned their partitions, and go on where the group is",
+                "With --group, --from may be beginning or end: for what the group has not read yet.",
+                code=2,
+            )
+        with connected(bootstrap) as client:
+            policy = EARLIEST if start == "beginning" else LATEST
+            member = Membership(client, group, topic, str(uuid.uuid4()), start=policy, committed_only=committed)
+            run_member(member, count, exit_at_end, render)
+        return
     with connected(bootstrap) as client:
         known = [each.index for each in client.topic(topic).partitions]
         chosen = chosen_partitions(partitions, known)
@@ -78,6 +96,28 @@ def run(consumer: Consumer, topic: str, ends: dict[int, int], count: int, render
                 return
         output.flush()
         stop_at_ends(consumer, topic, ends)
+
+
+def run_member(member: Membership, count: int, exit_at_end: bool, render: Callable[[Record], bytes]) -> None:
+    """The same as a member of a group; what was printed is committed once a second and at the end."""
+    output = sys.stdout.buffer
+    printed = 0
+    commit_at = time.monotonic() + COMMIT_EVERY_S
+    try:
+        while not (count and printed == count) and not (exit_at_end and member.is_at_end):
+            for record in member.poll():
+                output.write(render(record))
+                member.done(record)
+                printed += 1
+                if printed == count:
+                    break
+            output.flush()
+            if time.monotonic() >= commit_at:
+                member.commit()
+                commit_at = time.monotonic() + COMMIT_EVERY_S
+    except KeyboardInterrupt:
+        output.flush()
+    member.leave()
 
 
 def stop_at_ends(consumer: Consumer, topic: str, ends: dict[int, int]) -> None:

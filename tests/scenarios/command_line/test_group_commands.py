@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.scenarios.command_line.test_commands import Shell
 from tests.scenarios.kafka.batches import Record, batch
-from tests.scenarios.kafka.groups import Group, settle
+from tests.scenarios.kafka.groups import Group, converge, settle, until
 from tests.scenarios.kafka.raw import Connection
 from twinlog.testing import Broker
 
@@ -146,3 +147,38 @@ def test_refusals_say_what_to_do_next(twinlog: Shell, group: Group) -> None:
         assert what in err, words
         assert step in err, words
         assert "Traceback" not in err
+
+
+def test_commands_share_a_topic_as_members_of_a_group(twinlog: Shell, group: Group) -> None:
+    """The group committed 3 of the 10 records in partition 0; what one command printed the next does not."""
+    words = ("consume", group.topic, "--group", group.name)
+    assert twinlog(*words, "--count", "4").split() == ["3", "4", "5", "6"]
+    assert group.committed(0).committed_offset == 7
+    assert twinlog(*words, "--exit").split() == ["7", "8", "9"]
+    assert (group.committed(0).committed_offset, group.committed(1).committed_offset) == (10, -1)
+    assert group.listed().group_state == "Empty"  # each of them left in order
+    assert twinlog(*words, "--exit") == ""
+
+
+def test_a_command_hands_partitions_to_another_member_and_takes_them_back(twinlog: Shell, group: Group) -> None:
+    with twinlog.start("consume", group.topic, "--group", group.name) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(7)] == [b"%d\n" % number for number in range(3, 10)]
+        other = group.consumer("other")
+        assert other.join() == 0
+        converge(other, holds=lambda: len(other.partitions) == 1)
+        assert group.committed(0).committed_offset == 10
+        assert other.leave() == 0
+        until(lambda: len(group.describe_consumer().members[0].assignment.topic_partitions[0].partitions) == 2)
+        group.admin.produce(group.topic, batch([Record(b"late")]), partition=other.partitions[0])
+        assert process.stdout.readline() == b"late\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    assert group.listed().group_state == "Empty"
+
+
+def test_a_group_is_not_told_where_to_read(twinlog: Shell, group: Group) -> None:
+    for words in (("-p", "0"), ("--from", "5")):
+        code, _, err = twinlog.run("consume", group.topic, "--group", group.name, *words)
+        assert code == 2
+        assert "--from may be beginning or end" in err

@@ -82,6 +82,20 @@ class Subscription:
         )
 
 
+# Every move that a request, a timeout or a change of topics can make; the page of states is drawn from it, and the
+# tests hold each of their steps against it. A group that goes on as a classic one leaves the table.
+CONSUMER_MOVES: dict[GroupState, frozenset[GroupState]] = {
+    GroupState.EMPTY: frozenset({GroupState.EMPTY, GroupState.STABLE, GroupState.RECONCILING, GroupState.DEAD}),
+    GroupState.ASSIGNING: frozenset(
+        {GroupState.ASSIGNING, GroupState.RECONCILING, GroupState.STABLE, GroupState.EMPTY}
+    ),
+    GroupState.RECONCILING: frozenset(
+        {GroupState.RECONCILING, GroupState.STABLE, GroupState.ASSIGNING, GroupState.EMPTY}
+    ),
+    GroupState.STABLE: frozenset({GroupState.STABLE, GroupState.RECONCILING, GroupState.ASSIGNING, GroupState.EMPTY}),
+    GroupState.DEAD: frozenset(),
+}
+
 UNHEARD = Subscription(None, None, Caller("", ""), 1, (), None, None)
 
 
