@@ -19,10 +19,10 @@ WAYS = [
     ("kafka-python", "classic", "range"),
     ("kafka-python", "classic", "cooperative"),
     ("aiokafka", "classic", "range"),
-    ("java", "classic", "range"),
+    pytest.param("java", "classic", "range", marks=pytest.mark.slow),  # in the group of all clients, too
     ("java", "classic", "cooperative"),
     ("java", "consumer", ""),
-    ("go", "classic", "range"),
+    pytest.param("go", "classic", "range", marks=pytest.mark.slow),
     ("go", "classic", "cooperative"),
     ("go", "consumer", ""),
 ]
