@@ -6,6 +6,8 @@ import json
 
 from tests.compat.clients import Clients, java_tool, record, values
 from tests.compat.target import Target
+from tests.scenarios.kafka.groups import commit, ready
+from tests.scenarios.kafka.raw import Connection
 
 
 def run(main: str, *arguments: str, stdin: str = "") -> str:
@@ -137,3 +139,18 @@ def test_kafka_consumer_groups_lists_describes_resets_and_deletes(target: Target
     assert [group, topic, "0", "4"] in [each.split()[:4] for each in moved.splitlines()]
     assert "successful" in groups("--delete-offsets", "--group", group, "--topic", topic).lower()
     assert f"('{group}') was successful" in groups("--delete", "--group", group)
+
+
+def test_kafkas_formatters_read_our_offsets_topic(target: Target, clients: Clients, topic: str) -> None:
+    with Connection(target.bootstrap) as kafka:
+        ready(kafka, topic + "-group")
+        assert commit(kafka, topic + "-group", topic, 7, metadata="note") == 0
+    said = java_tool(
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+        *("--bootstrap-server", target.bootstrap, "--topic", "__consumer_offsets", "--from-beginning"),
+        *("--timeout-ms", "3000", "--formatter", "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"),
+    ).stdout
+    found = [json.loads(line) for line in said.replace("}{", "}\n{").splitlines() if topic in line]
+    (ours,) = [each for each in found if each["key"]["data"]["group"] == topic + "-group"]
+    assert ours["key"] == {"type": 1, "data": {"group": topic + "-group", "topic": topic, "partition": 0}}
+    assert (ours["value"]["data"]["offset"], ours["value"]["data"]["metadata"]) == (7, "note")
