@@ -24,6 +24,12 @@ LEAVE_EPOCH: Final = -1
 REBALANCE_TIMEOUT_MS: Final = 60_000
 # We were thought dead, or answered too late: everything is given up, and we come in anew.
 OUT: Final = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
+# A commit that came too late: others read on from the last one.
+TOO_LATE: Final = OUT | {
+    ErrorCode.STALE_MEMBER_EPOCH,
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+}
 
 
 class Membership:
@@ -72,27 +78,35 @@ class Membership:
         positions = self._consumer.positions
         return all(positions[self._topic, partition] >= end for partition, end in self.owned.items())
 
-    def commit(self) -> None:
-        """What is done is durable when this returns."""
-        self._commit({place for place in self._done if place[1] in self.owned})
+    def commit(self) -> bool:
+        """True: what is done is durable. False: the broker is away; poll on, and commit again."""
+        try:
+            self._commit({place for place in self._done if place[1] in self.owned})
+        except ConnectionLost:
+            self._client.close()
+            self._beat_at_ms = 0
+            return False
+        return True
 
     def leave(self) -> None:
         """Commits, and hands the partitions on at once. Also for who was interrupted in the middle of a poll."""
         self._client.close()  # an answer that nobody waits for any more may be on its way
-        self.commit()
+        self._commit({place for place in self._done if place[1] in self.owned})
         if self._epoch != JOIN_EPOCH:
             self._send(LEAVE_EPOCH, None)
 
     def _commit(self, places: set[Place]) -> None:
-        offsets = {place: self._done.pop(place) for place in sorted(places) if place in self._done}
+        offsets = {place: self._done[place] for place in sorted(places) if place in self._done}
         if not offsets:
             return
         try:
             self._groups.commit(self._group, offsets, self._member_id, self._epoch)
         except BrokerError as refused:
-            if refused.code not in (*OUT, ErrorCode.STALE_MEMBER_EPOCH):
+            if refused.code not in TOO_LATE:
                 raise
-            self._beat_at_ms = 0  # others read on from the last commit; the next heartbeat says where we stand
+            self._beat_at_ms = 0  # the next heartbeat says where we stand
+        for place in offsets:
+            del self._done[place]
 
     def _beat(self) -> None:
         now_ms = self._client.door.monotonic_ms()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.compat.fixtures import new_name
 from tests.scenarios.command_line.test_commands import Shell
 from tests.scenarios.kafka.batches import Record, batch
 from tests.scenarios.kafka.groups import Group, converge, settle, until
 from tests.scenarios.kafka.raw import Connection
 from twinlog.testing import Broker
+
+__all__ = ["new_name"]
 
 RECORDS = [Record(b"%d" % number, timestamp=int(time.time() * 1000) - 10_000 + number) for number in range(10)]
 
@@ -160,14 +165,23 @@ def test_commands_share_a_topic_as_members_of_a_group(twinlog: Shell, group: Gro
     assert twinlog(*words, "--exit") == ""
 
 
+@contextlib.contextmanager
+def killed_at_the_end(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def test_a_command_hands_partitions_to_another_member_and_takes_them_back(twinlog: Shell, group: Group) -> None:
-    with twinlog.start("consume", group.topic, "--group", group.name) as process:
+    with killed_at_the_end(twinlog.start("consume", group.topic, "--group", group.name)) as process:
         assert process.stdout is not None
         assert [process.stdout.readline() for _ in range(7)] == [b"%d\n" % number for number in range(3, 10)]
         other = group.consumer("other")
         assert other.join() == 0
         converge(other, holds=lambda: len(other.partitions) == 1)
-        assert group.committed(0).committed_offset == 10
+        until(lambda: group.committed(0).committed_offset == 10, "what was printed was not committed")
         assert other.leave() == 0
         until(lambda: len(group.describe_consumer().members[0].assignment.topic_partitions[0].partitions) == 2)
         group.admin.produce(group.topic, batch([Record(b"late")]), partition=other.partitions[0])
@@ -182,3 +196,26 @@ def test_a_group_is_not_told_where_to_read(twinlog: Shell, group: Group) -> None
         code, _, err = twinlog.run("consume", group.topic, "--group", group.name, *words)
         assert code == 2
         assert "--from may be beginning or end" in err
+
+
+def test_a_member_waits_for_a_broker_that_restarts_and_goes_on_where_it_was(new_name) -> None:
+    with Broker() as own:
+        shell = Shell(own.kafka)
+        name = new_name()
+        with Connection(own.kafka) as kafka:
+            kafka.create_topic(name, 2)
+            kafka.produce(name, batch(RECORDS))
+        with killed_at_the_end(shell.start("consume", name, "--group", "restarted")) as process:
+            assert process.stdout is not None
+            assert [process.stdout.readline() for _ in range(10)] == [b"%d\n" % number for number in range(10)]
+            for _ in range(2):
+                own.kill()
+                own.start()
+                with Connection(own.kafka) as kafka:
+                    kafka.produce(name, batch([Record(b"after")]))
+                assert process.stdout.readline() == b"after\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+        with Group(own.kafka, "restarted", name) as group:
+            assert group.committed(0).committed_offset == 12
+            assert group.listed().group_state == "Empty"
