@@ -75,6 +75,7 @@ class ClassicQueue(Queue):
         self.number_next = 0
         self.number_given = 0  # above every number that was ever delivered
         self.held_bytes = 0
+        self.published_count = 0  # or found by the start
         self.settled_count = 0  # by acknowledgement, or by nobody wanting one
         self.dead_count = 0  # expired, dropped, rejected; also while they are being buried
         self.is_gone = False
@@ -98,6 +99,7 @@ class ClassicQueue(Queue):
         if not recovered.ready:
             return
         count = sum(high - low + 1 for low, high in recovered.ready)
+        self.published_count = count
         low, high = recovered.ready[0][0], recovered.ready[-1][1]
         piece = Piece(low, count, None, 0, recovered.size_bytes, 0, high=high)
         if isinstance(self.ready, Fifo):
@@ -150,6 +152,7 @@ class ClassicQueue(Queue):
         """A piece whose numbers are ``number_next`` and on. ``size`` is what its run costs in memory."""
         ready = self.ready
         assert piece.number == self.number_next, (piece, self.number_next)
+        self.published_count += piece.count
         if piece.stored:
             last = ready.last(piece.priority)
             on_disk = last is not None and last.blob is None

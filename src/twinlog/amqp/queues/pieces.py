@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import Final
 
 from twinlog._kernel import measure_run
@@ -90,17 +90,22 @@ class Piece:
         return front
 
 
+NOTHING: Final = Piece(0, 0, None, 0, 0, 0)
+
+
 class TakenRun:
-    """Delivered messages of one run that wait for an answer: ``left`` of ``number`` to ``high``."""
+    """Delivered messages of one run that wait for an answer: ``left`` of ``low`` to ``high``. ``piece`` says where they
+    lie; it may have begun earlier."""
 
-    __slots__ = ("answered", "high", "left", "low", "piece")
+    __slots__ = ("answered", "held_bytes", "high", "left", "low", "piece")
 
-    def __init__(self, piece: Piece) -> None:
+    def __init__(self, piece: Piece, low: int, high: int) -> None:
         self.piece = piece
-        self.low = piece.number  # nothing below waits
-        self.high = piece.high
-        self.left = piece.count
-        self.answered: Numbers | None = None  # behind ``low``, when answers came out of order
+        self.low = low
+        self.high = high
+        self.left = high - low + 1
+        self.held_bytes = 0
+        self.answered: Numbers | None = None  # between them, when answers came out of order
 
     def remove(self, low: int, high: int) -> list[tuple[int, int]]:
         """What of these numbers still waited."""
@@ -121,33 +126,49 @@ class TakenRun:
         self.answered.add(low, high)
         return found
 
+    def split_behind(self, number: int) -> TakenRun:
+        """What lies behind ``number`` as a run of its own."""
+        behind = TakenRun(self.piece, number + 1, self.high)
+        self.high = number
+        if self.answered is not None:
+            behind.answered = Numbers(self.answered.within(behind.low, behind.high))
+            behind.left = sum(high - low + 1 for low, high in self.answered.gaps(behind.low, behind.high))
+        self.left -= behind.left
+        return behind
+
 
 class Taken:
-    """What was delivered and not answered, in the order of its numbers."""
+    """What was delivered and not answered, in the order of its numbers. Runs do not overlap: what is taken back leaves
+    a gap, because it may be delivered again before its neighbours are answered."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._numbers: list[int] = []
+        self._lows: list[int] = []  # of the runs; settling leaves them behind, and they still sort right
         self._runs: list[TakenRun] = []
         self._start = 0  # everything before it is gone
 
     def add(self, piece: Piece) -> None:
         self.count += piece.count
         runs = self._runs
+        added = TakenRun(piece, piece.number, piece.high)
+        added.held_bytes = piece.held_bytes
         if len(runs) > self._start:
             last = runs[-1]
             if last.high + 1 == piece.number and last.piece.blob is piece.blob and piece.blob is not None:
                 last.high = piece.high
                 last.left += piece.count
-                last.piece.held_bytes += piece.held_bytes
+                last.held_bytes += piece.held_bytes
                 return
-            if last.piece.number > piece.number:
-                at = bisect_right(self._numbers, piece.number, self._start)
-                self._numbers.insert(at, piece.number)
-                runs.insert(at, TakenRun(piece))
+            if last.high > piece.number:
+                self._insert(added)
                 return
-        self._numbers.append(piece.number)
-        runs.append(TakenRun(piece))
+        self._lows.append(piece.number)
+        runs.append(added)
+
+    def _insert(self, run: TakenRun) -> None:
+        at = bisect_right(self._lows, run.low, self._start)
+        self._lows.insert(at, run.low)
+        self._runs.insert(at, run)
 
     def remove(self, low: int, high: int) -> tuple[list[tuple[int, int]], int]:
         """Answered: (the numbers that waited, the bytes that need no longer be held)."""
@@ -156,46 +177,61 @@ class Taken:
         for run in self._between(low, high):
             found += run.remove(low, high)
             if run.left == 0:
-                held_bytes += run.piece.held_bytes
-                run.piece.blob = None
+                held_bytes += run.held_bytes
+                run.piece = NOTHING
         self._forget_front()
         for each_low, each_high in found:
             self.count -= each_high - each_low + 1
         return found, held_bytes
 
     def take(self, low: int, high: int) -> list[Piece]:
-        """As ``remove``, with the messages themselves."""
+        """As ``remove``, with the messages themselves. Runs that begin before or end behind are split."""
         pieces: list[Piece] = []
         for run in self._between(low, high):
-            for each_low, each_high in run.remove(low, high):
+            if run.low < low:
+                front, run = run, run.split_behind(low - 1)
+                if front.left == 0:
+                    run.held_bytes, front.held_bytes = front.held_bytes, 0
+                self._insert(run)
+            rest = run
+            if run.high > high:
+                rest = run.split_behind(high)
+                self._insert(rest)
+            found = run.remove(run.low, run.high)
+            for each_low, each_high in found:
                 pieces.append(part_of(run.piece, each_low, each_high))
                 self.count -= each_high - each_low + 1
-            if run.left == 0:
-                pieces[-1].held_bytes += run.piece.held_bytes
-                run.piece.blob = None
+            if found:
+                pieces[-1].held_bytes += run.held_bytes
+            elif rest is not run:
+                rest.held_bytes += run.held_bytes
+        self._forget_between(low, high)
         self._forget_front()
         return pieces
+
+    def _forget_between(self, low: int, high: int) -> None:
+        """What was taken back may come again, and must find its place then."""
+        first = bisect_left(self._lows, low, self._start)
+        behind = bisect_right(self._lows, high, first)
+        left = [(self._lows[at], self._runs[at]) for at in range(first, behind) if self._runs[at].left]
+        self._lows[first:behind] = [each_low for each_low, _ in left]
+        self._runs[first:behind] = [run for _, run in left]
 
     def ranges(self) -> list[tuple[int, int]]:
         """All that wait."""
         found: list[tuple[int, int]] = []
         for run in self._runs[self._start :]:
             if run.left:
-                gaps = [(run.low, run.high)] if run.answered is None else run.answered.gaps(run.low, run.high)
-                found += gaps
+                found += [(run.low, run.high)] if run.answered is None else run.answered.gaps(run.low, run.high)
         return found
-
-    @property
-    def held_bytes(self) -> int:
-        return sum(run.piece.held_bytes for run in self._runs[self._start :] if run.left)
 
     def _between(self, low: int, high: int) -> list[TakenRun]:
         runs = self._runs
         at = self._start
         if at < len(runs) and runs[at].high < low:
-            at = max(bisect_right(self._numbers, low, at) - 1, at)
+            at = max(bisect_right(self._lows, low, at) - 1, at)
         found = []
-        while at < len(runs) and runs[at].piece.number <= high:
+        while at < len(runs) and runs[at].low <= high:
             if runs[at].left and runs[at].high >= low:
                 found.append(runs[at])
             at += 1
@@ -208,10 +244,10 @@ class Taken:
             self._start += 1
         if self._start == len(runs):
             runs.clear()
-            self._numbers.clear()
+            self._lows.clear()
             self._start = 0
         elif self._start >= COMPACT_FROM and 2 * self._start > len(runs):
-            del runs[: self._start], self._numbers[: self._start]
+            del runs[: self._start], self._lows[: self._start]
             self._start = 0
 
 

@@ -68,6 +68,9 @@ class Fifo:
         """That many left the head piece."""
         self.count -= count
         self.body_bytes -= body_bytes
+        if self.returned:
+            piece = self.returned[0][1]
+            self.returned[0] = (piece.number, piece)  # still the lowest
 
     def __iter__(self) -> Iterator[Piece]:
         for _, piece in sorted(self.returned, key=lambda each: each[0]):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from twinlog.sim.campaign import log
+from twinlog.sim.campaign import log, queues
 from twinlog.sim.chance import SimChance
 from twinlog.sim.planted import planted_bug
 from twinlog.sim.stage.history import Broken
@@ -27,6 +27,7 @@ class Workload(NamedTuple):
 
 WORKLOADS: Final[dict[str, Workload]] = {
     "log": Workload("producers, readers and administrators of topics", log.draw, log.play),
+    "queues": Workload("publishers and consumers of queues, without a network", queues.draw, queues.play),
 }
 
 
