@@ -24,7 +24,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut fuzz docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut copyjob fuzz docs wheel clean
 .PHONY: FORCE
 
 help: ## Say what there is
@@ -70,6 +70,9 @@ sim: setup ## Simulate SEEDS=n runs with faults, then hunt the planted bugs
 
 powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root)
 	CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/faults -m slow -k powercut --timeout 0 $(ARGS)
+
+copyjob: setup ## Copy 100,000 records in transactions, three times, while everything is killed
+	$(PYTHON) -m pytest -q -s tests/faults/copy_job -m slow --timeout 0 $(ARGS)
 
 fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs cargo-fuzz)
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \

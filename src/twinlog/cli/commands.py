@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from twinlog import __version__
-from twinlog.cli import config, group, topic
+from twinlog.cli import config, group, topic, txn
 from twinlog.cli.consume import consume
 from twinlog.cli.produce import produce
 
@@ -44,4 +44,5 @@ app.command()(produce)
 app.command()(consume)
 app.add_typer(topic.app, name="topic")
 app.add_typer(group.app, name="group")
+app.add_typer(txn.app, name="txn")
 app.add_typer(config.app, name="config")

@@ -36,6 +36,7 @@ NEXT_STEPS: Final[dict[int, str]] = {
     ErrorCode.MESSAGE_TOO_LARGE: "Raise it with `twinlog topic alter NAME --config max.message.bytes=...`.",
     ErrorCode.GROUP_ID_NOT_FOUND: "See the groups there are with `twinlog group list`.",
     ErrorCode.NON_EMPTY_GROUP: "Stop its members first; `twinlog group describe NAME` names them.",
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "See the transactional ids there are with `twinlog txn list`.",
     ErrorCode.KAFKA_STORAGE_ERROR: "The broker's disk failed or is full: its log says more.",
 }
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from twinlog.base import ProtocolViolation
-from twinlog.client.blocking import PAUSE_MS, Client
-from twinlog.client.errors import ConnectionLost, check
+from twinlog.client.blocking import Client
+from twinlog.client.coordinated import Coordinated
+from twinlog.client.errors import check
 from twinlog.wire.kafka.errors import ErrorCode
-from twinlog.wire.kafka.message import Message
 from twinlog.wire.kafka.messages import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -20,8 +20,6 @@ from twinlog.wire.kafka.messages import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
     DescribeGroupsResponseDescribedGroup,
-    FindCoordinatorRequest,
-    FindCoordinatorResponse,
     ListGroupsRequest,
     ListGroupsResponse,
     OffsetCommitRequest,
@@ -35,17 +33,8 @@ from twinlog.wire.kafka.messages import (
 from twinlog.wire.kafka.records import decode_assignment
 
 GROUP: Final = 0  # the kind of key whose coordinator is asked for
-# The coordinator is being made, reads its log, or just moved: ask again.
-PASSING: Final = frozenset(
-    {
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.NOT_COORDINATOR,
-    }
-)
 
 Place: TypeAlias = tuple[str, int]
-M = TypeVar("M", bound=Message)
 
 
 class GroupLine(NamedTuple):
@@ -82,11 +71,11 @@ class Committed(NamedTuple):
     metadata: str
 
 
-class Groups:
+class Groups(Coordinated):
     """Requests about groups, sent to whoever coordinates them."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        super().__init__(client, GROUP, "group")
 
     def list(self) -> list[GroupLine]:
         """The groups of every broker, by name."""
@@ -160,39 +149,6 @@ class Groups:
             lambda response: response.results[0].error_code,
         )
         check(answer.results[0].error_code, f"deleting group {name}")
-
-    def coordinator(self, name: str) -> int:
-        """The node that answers for the group."""
-        request = FindCoordinatorRequest(key_type=GROUP, coordinator_keys=[name])
-        found = self._patiently(
-            lambda: self._client.call(request, FindCoordinatorResponse),
-            lambda response: response.coordinators[0].error_code,
-        ).coordinators[0]
-        check(found.error_code, f"looking for the coordinator of group {name}", found.error_message)
-        if found.node_id not in self._client.view.brokers:
-            self._client.refresh([])
-        return found.node_id
-
-    def _ask(self, name: str, request: Callable[[], Message], answer_type: type[M], error_of: Callable[[M], int]) -> M:
-        return self._patiently(
-            lambda: self._client.call(request(), answer_type, self.coordinator(name)),
-            error_of,
-        )
-
-    def _patiently(self, ask: Callable[[], M], error_of: Callable[[M], int]) -> M:
-        """Asks again while the error is one that passes, and once more where a connection just broke."""
-        deadline_ms = self._client.door.monotonic_ms() + self._client.timeout_ms
-        may_break = True
-        while True:
-            try:
-                answer = ask()
-                if error_of(answer) not in PASSING or self._client.door.monotonic_ms() > deadline_ms:
-                    return answer
-            except ConnectionLost:
-                if not may_break:
-                    raise
-                may_break = False
-            self._client.door.pause(PAUSE_MS)
 
 
 def _everything_of(name: str) -> OffsetFetchRequestGroup:
