@@ -113,7 +113,9 @@ class HeldDisk(LocalDisk):
         self.held = False
         self.waiting: list[Callable[[Exception | None], None]] = []
 
-    def start_sync(self, files: Any, directories: Any, done: Callable[[Exception | None], None]) -> None:
+    def start_sync(
+        self, files: Any, directories: Any, done: Callable[[Exception | None], None], *, small: bool = False
+    ) -> None:
         if self.held:
             self.waiting.append(done)
         else:
