@@ -134,6 +134,23 @@ def test_a_write_that_waits_is_refused_when_its_transaction_ends_meanwhile(node:
     assert partition is not None and not partition.log.producers.open_transactions, "nothing hangs"
 
 
+def test_what_waits_to_be_let_in_is_bounded(node: Node) -> None:
+    first, second, third = Producer(node, "a"), Producer(node, "b"), Producer(node, "c")
+    node.broker.joining.held_max_bytes = 1
+    node.hold_syncs()
+    first.client.send_request(first.request(b"waits"), NEW)
+    assert node.broker.joining.held_bytes > 0
+    assert second.write(b"too many") == ErrorCode.NOT_ENOUGH_REPLICAS
+    first.client.gone()
+    assert node.broker.joining.held_bytes == 0
+    third.client.send_request(third.request(b"v"), NEW)
+    while node.disk.waiting:
+        node.sync()
+    ((_, answer),) = third.client.answers()
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert node.broker.joining.held_bytes == 0
+
+
 def test_a_long_poll_for_committed_data_wakes_by_the_end_and_not_by_writes(node: Node) -> None:
     producer, reader = Producer(node), node.client()
     reader.send_request(fetch("t", 0, max_wait_ms=10_000, isolation_level=1), 11)

@@ -8,14 +8,17 @@ crash leaves records in a log whose transaction nobody would end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from twinlog.base import Refused
+from twinlog.base.units import MIB
 from twinlog.kafka.transactions.coordinator import TransactionCoordinator
 from twinlog.kafka.transactions.types import EPOCH_AT_EVERY_END, Place, ProducerKey
 from twinlog.wire.kafka.errors import ErrorCode
 
 Done: TypeAlias = Callable[[ErrorCode], None]
+
+HELD_MAX_BYTES: Final = 256 * MIB  # of requests that wait to be let in; more are told to come again
 
 
 class Joining:
@@ -23,6 +26,13 @@ class Joining:
 
     def __init__(self, coordinator: TransactionCoordinator) -> None:
         self._coordinator = coordinator
+        self.held_bytes = 0  # counted by those who keep a request while it waits
+        self.held_max_bytes = HELD_MAX_BYTES
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody else may wait; that happens when the disk stands still."""
+        return self.held_bytes >= self.held_max_bytes
 
     def join(
         self, transactional_id: str, producer: ProducerKey, places: Sequence[Place], done: Done, *, implicit: bool

@@ -52,6 +52,9 @@ class TransactionalProduce:
         """True: go on. False: ``done`` is called when it may."""
         if self._code or self._producer is None:
             return True
+        if self._broker.joining.is_full:
+            self._code = ErrorCode.NOT_ENOUGH_REPLICAS
+            return True
         waiting = settled = False
 
         def joined(code: ErrorCode) -> None:

@@ -103,11 +103,17 @@ class HeldProduce:
         """The read buffer is needed for the next requests."""
         with memoryview(buffer) as view:
             self._copy += view[body:end]
+        self._broker.joining.held_bytes += len(self._copy)
+
+    def _let_go(self) -> bytearray:
+        copy, self._copy = self._copy, bytearray()
+        self._broker.joining.held_bytes -= len(copy)
+        return copy
 
     def go_on(self) -> None:
         if self._over:
             return
-        broker, context, production, copy = self._broker, self._reply.context, self._reply.production, self._copy
+        broker, context, production, copy = self._broker, self._reply.context, self._reply.production, self._let_go()
         inflated_max_bytes = broker.settings.batch_inflated_max_bytes
         _, _, _, topics = parse_produce(copy, 0, len(copy), context.version, inflated_max_bytes)
         result_of = self._transactional.result
@@ -118,8 +124,10 @@ class HeldProduce:
 
     def expire(self) -> None:
         self._over = True
+        self._let_go()
         self._reply.production.refuse(self._topics, ErrorCode.REQUEST_TIMED_OUT)
         self._reply.context.reply_parts(self._reply.parts())
 
     def abandon(self) -> None:
         self._over = True
+        self._let_go()
