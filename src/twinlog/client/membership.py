@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from twinlog.client.blocking import EARLIEST, LATEST, PAUSE_MS, Client, Consumer
+from twinlog.client.coordinated import PASSING
 from twinlog.client.errors import BrokerError, ConnectionLost
-from twinlog.client.groups import PASSING, Groups, Place
+from twinlog.client.groups import Groups, Place
 from twinlog.client.reader import Record
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages import (
