@@ -131,6 +131,12 @@ class MemoryMessages:
     def open(self) -> None:
         """There is nothing to read."""
 
+    def started(self) -> None:
+        """Nothing waits."""
+
+    def publish_later(self, vhost: str, blob: bytes, delay_ms: int) -> Published:
+        raise NotImplementedError("nothing is delayed here")
+
     def close(self) -> None:
         """There is nothing to write."""
 

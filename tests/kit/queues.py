@@ -177,6 +177,7 @@ class World:
         for info in self.infos.values():
             if info.durable:
                 self.messages.on_queue_created(info)
+        self.messages.started()
 
     # What the messages need of the topology.
 

@@ -325,6 +325,9 @@ class Messages(Protocol):
         """Puts a run (``_kernel.run_info`` tells what it is) into each of ``targets``, stored once. ``HostFault``,
         ``DiskFull``: it is in none of them."""
 
+    def publish_later(self, vhost: str, blob: bytes, delay_ms: int) -> Published:
+        """Routes a run of one message (``RUN_DELAY``) when the time is over, as its exchange is then."""
+
     def when_durable(self, mark: int, done: Callable[[HostFault | None], None]) -> None: ...
 
     def status(self, info: QueueInfo) -> QueueStatus: ...

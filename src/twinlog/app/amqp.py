@@ -29,6 +29,9 @@ class Keeper(Messages, QueueKeeper, Protocol):
     def open(self) -> None:
         """Before the first queue is told of. May block, and raise ``HostFault``."""
 
+    def started(self) -> None:
+        """Every queue and exchange is known."""
+
     def close(self) -> None:
         """For a clean stop, when no channel is left."""
 
@@ -100,6 +103,7 @@ class AmqpRooms:
         await finished(self.administration.make_first_vhost)
         self.topology.keeper = self.messages
         self.topology.start()
+        self.messages.started()
         self.is_open = True
 
     def close(self) -> None:

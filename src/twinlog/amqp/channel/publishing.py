@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from twinlog import _kernel
-from twinlog._kernel import RUN_COPIES, RUN_HEADERS, RUN_IMMEDIATE, RUN_MANDATORY, build_run, split_run
+from twinlog._kernel import RUN_COPIES, RUN_DELAY, RUN_HEADERS, RUN_IMMEDIATE, RUN_MANDATORY, build_run, split_run
 from twinlog.amqp.arguments import MILLISECONDS_MAX
 from twinlog.amqp.codes import (
     ACCESS_REFUSED,
@@ -20,6 +20,7 @@ from twinlog.amqp.codes import (
     refuse,
 )
 from twinlog.amqp.ports import WRITE, Published, QueueInfo
+from twinlog.amqp.queues.delayed import delay_of
 from twinlog.amqp.replies import PREFIX, PSEUDO_QUEUE
 from twinlog.amqp.users import IMPERSONATOR
 from twinlog.base import HostFault
@@ -78,6 +79,10 @@ class Publisher:
         exchange, key, flags, count, blob = run
         self._broker.counts.publish += count
         try:
+            if flags & RUN_DELAY and (delay_ms := delay_of(blob)):
+                published = self._broker.messages.publish_later(self._vhost, blob, delay_ms)
+                self._channel.confirms.note(published.accepted, 0, published.mark, len(blob))
+                return
             if flags & RUN_COPIES or self._broker.router.reads_properties(self._vhost, exchange):
                 self._put_each(run)
                 return

@@ -23,9 +23,11 @@ from twinlog.amqp.ports import (
 )
 from twinlog.amqp.queues.classic import TOO_LONG, ClassicQueue, Timer
 from twinlog.amqp.queues.deaths import Letter, letter_of
+from twinlog.amqp.queues.delayed import Delayed, copies_of, single_run
 from twinlog.amqp.queues.pieces import NO_TTL, Piece
 from twinlog.base import DiskFull, HostFault, Refused
 from twinlog.base.logs import Log, Silence
+from twinlog.wire.amqp import Properties
 
 BURIED_PER_TURN: Final = 256
 BURIALS_WAITING_MAX: Final = 64
@@ -69,6 +71,7 @@ class LiveMessages:
         self._dirty: dict[ClassicQueue, None] = {}
         self._burials: deque[Burial] = deque()
         self._is_turn_planned = False
+        self.delayed = Delayed(store, self._release, now_ms=now_ms, later=later)
         self._bury_again: Timer | None = None
 
     # ---- for channels -----------------------------------------------------------------------------------------
@@ -144,6 +147,23 @@ class LiveMessages:
             self._plan_turn()
         if is_stored:
             queue.skip(number + count)
+
+    def publish_later(self, vhost: str, blob: bytes, delay_ms: int) -> Published:
+        return Published(self.delayed.put(vhost, blob, delay_ms), 1)
+
+    def _release(self, vhost: str, exchange: str, key: str, flags: int, properties: Properties, body: bytes) -> None:
+        """A delayed message is due."""
+        copies = copies_of(flags, properties)
+        try:
+            targets = self._router.route(vhost, exchange, key, properties, copies)
+        except Refused:
+            return  # its exchange is gone
+        if targets:
+            self.publish(single_run(exchange, key, flags, properties, body), targets)
+
+    def started(self) -> None:
+        """All queues and exchanges are known."""
+        self.delayed.recover()
 
     def when_durable(self, mark: int, done: Callable[[HostFault | None], None]) -> None:
         self.store.when_durable(mark, done)
