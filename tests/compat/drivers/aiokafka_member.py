@@ -36,7 +36,6 @@ class Member:
 
         async def work() -> None:
             self.member = AIOKafkaConsumer(
-                topic,
                 bootstrap_servers=self.bootstrap,
                 group_id=group,
                 group_instance_id=instance,
@@ -50,6 +49,7 @@ class Member:
                 metadata_max_age_ms=1000,
             )
             await self.member.start()
+            self.member.subscribe([topic])  # told to the constructor, the start would wait for the whole group
 
         self.in_loop(work())
 

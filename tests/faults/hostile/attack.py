@@ -70,7 +70,9 @@ class Bystander(threading.Thread):
             with Connection(self.attack.target.bootstrap) as connection:
                 while not self.over.wait(BYSTANDER_PAUSE_S):
                     started = time.monotonic()
-                    answer = connection.produce(self.topic, batch([Record(b"v" * 100)]))
+                    answer = connection.produce(
+                        self.topic, batch([Record(b"v" * 100, timestamp=int(time.time() * 1000))])
+                    )
                     assert answer.error_code == 0
                     (read,) = connection.read(self.topic, answer.base_offset)
                     assert read.base_offset == answer.base_offset
