@@ -12,6 +12,8 @@ from twinlog.sim.planted.patch import Bug
 SOON = 80
 EVERYDAY = (
     "ack-before-sync",
+    "any-epoch-commits",
+    "any-generation-commits",
     "damage-cut",
     "dedupe-lost-on-restart",
     "dedupe-off",
@@ -19,7 +21,11 @@ EVERYDAY = (
     "directory-not-synced",
     "disk-that-lies",
     "duplicate-answered-with-end",
+    "generations-forgotten",
+    "group-answered-before-stored",
+    "handed-on-while-held",
     "metadata-before-sync",
+    "offsets-not-replayed",
     "queue-acks-lost-with-journal",
     "queue-acks-not-written",
     "queue-confirm-before-sync",

@@ -175,12 +175,15 @@ class SmallRounds:
 
     def _made(self, result: object, error: Exception | None) -> None:
         self._making = False
+        if error is None:
+            try:
+                self._file = self._disk.open(self._path)
+            except HostFault as fault:
+                error = fault
         if isinstance(error, HostFault):
             self._given_up = True  # rounds stay as they are without it; a disk that fails shows itself soon enough
         elif error is not None:
             raise error
-        else:
-            self._file = self._disk.open(self._path)
 
     # ---- after a start ---------------------------------------------------------------------------------------------
 

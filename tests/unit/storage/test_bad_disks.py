@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.kit.storage import TOPIC, Machine, append, everything
+from tests.kit.storage import QUICK, TOPIC, Machine, append, everything
 from twinlog.base import HostFault
 
 SEEDS = range(24)  # a failed sync loses about half of what it was about, and hides that about half of the time
@@ -128,3 +130,15 @@ def test_who_writes_after_the_flusher_failed_is_told() -> None:
     frames.append([b"too late"])
     machine.settle(1000)
     assert len(heard) == 1
+
+
+def test_a_journal_of_small_rounds_that_cannot_be_opened_is_done_without() -> None:
+    machine = Machine()
+    store = machine.store(settings=replace(QUICK, rounds_bytes=16 << 10))
+    machine.platter.faults.fail("open", nth=2, path_part="rounds")  # the first one makes the file
+    for number in range(5):
+        for partition in (0, 1):
+            append(store.log(TOPIC, partition), [b"%d" % number])
+        machine.settle(500)  # whatever the making raises is raised here
+    assert store.directories[0].offline is None
+    assert not store.directories[0].small_rounds.ready()

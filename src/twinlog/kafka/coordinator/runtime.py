@@ -231,13 +231,15 @@ class Shard(Generic[M]):
 
     def fail(self, fault: Exception) -> None:
         """The log cannot be written: nothing unanswered is confirmed, and the state is not to be trusted."""
-        self._end(Phase.FAILED, fault)
+        # A log's own codes mean nothing to a member of a group: this one makes it look for the coordinator again.
+        told = f"the coordinator's log cannot be written: {fault}"
+        self._end(Phase.FAILED, Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, told))
 
     def resign(self) -> None:
         """Leadership went elsewhere, or the node stops."""
         self._end(Phase.RESIGNED, Refused(ErrorCode.NOT_COORDINATOR, "the coordinator moved: find it again"))
 
-    def _end(self, phase: Phase, fault: Exception) -> None:
+    def _end(self, phase: Phase, refusal: Refused) -> None:
         if self.phase in (Phase.FAILED, Phase.RESIGNED):
             return
         self.phase = phase
@@ -246,11 +248,6 @@ class Shard(Generic[M]):
         if self._cancel_wake is not None:
             self._cancel_wake()
             self._cancel_wake = None
-        refusal = (
-            fault
-            if isinstance(fault, Refused)
-            else Refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"the coordinator's log is unwritable: {fault}")
-        )
         waiting = [*self._unanswered, *self._replies]
         self._unanswered.clear()
         self._replies.clear()

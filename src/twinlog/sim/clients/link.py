@@ -16,7 +16,9 @@ from twinlog.wire.kafka.message import Message
 BROKER: Final = "broker"
 PORT: Final = 9092
 # Keys whose older versions are tried as well, with the oldest one that says all we ask for.
-VERSIONS_VARIED: Final = {0: 3, 1: 4, 2: 4, 8: 2, 9: 1, 11: 5, 12: 3, 13: 3, 14: 3}
+VERSIONS_VARIED: Final = {0: 3, 1: 4, 2: 4, 9: 8, 11: 5, 12: 3, 13: 3, 14: 3}
+# From these on topics are known by id alone.
+VERSION_CAPS: Final = {8: 9, 9: 9}
 
 OnAnswer: TypeAlias = Callable[[Answer | None], None]
 
@@ -36,7 +38,7 @@ class VariedConnection(Connection):
     def version_for(self, key: int, version_max: int | None = None) -> int:
         chosen = self._chosen.get(key)
         if chosen is None:
-            chosen = super().version_for(key, version_max)
+            chosen = min(super().version_for(key, version_max), VERSION_CAPS.get(key, 1000))
             if key in VERSIONS_VARIED and self._chance.one_in(3):
                 chosen = self._chance.between(min(VERSIONS_VARIED[key], chosen), chosen)
             self._chosen[key] = chosen

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from twinlog.base.errors import HostFault
 from twinlog.sim.chance import SimChance
 from twinlog.sim.clients.link import BROKER
-from twinlog.sim.platter import Inode
+from twinlog.sim.platter import Directory, Inode
 from twinlog.sim.stage.history import Place
 from twinlog.sim.stage.plan import DATA, MORE_DATA
 from twinlog.sim.stage.stage import Stage
@@ -151,18 +151,26 @@ def torment(stage: Stage) -> None:
 
 
 def damage_at_rest(stage: Stage) -> Place | None:
-    """Flips one bit of a log, below what was marked as durable, in the segment that the next start will read.
+    """Flips one bit of a log, below what was marked as durable, in its last segment: the next start will read that.
     That log may be refused from now on; it may not lose or change anything silently."""
     chance = stage.world.chance.fork("damage")
     platter = stage.broker.machine.platter
+
+    def names_in(path: str) -> list[str]:
+        node = platter.find(path)
+        return list(node.entries) if isinstance(node, Directory) else []
+
     candidates = []
     for directory in (DATA, MORE_DATA):
         marks = platter.find(f"{directory}/marks")
         if not isinstance(marks, Inode):
             continue
         for key, mark in decode_marks(bytes(marks.durable)).by_log.items():
-            path = f"{directory}/logs/{key[0].hex()}-{key[1]}/{mark.segment_base:020d}.log"
+            home = f"{directory}/logs/{key[0].hex()}-{key[1]}"
+            path = f"{home}/{mark.segment_base:020d}.log"
             file = platter.find(path)
+            if file is None or any(name.endswith(".log") and f"{home}/{name}" > path for name in names_in(home)):
+                continue
             if mark.segment_size and isinstance(file, Inode) and len(file.durable) >= mark.segment_size:
                 candidates.append((path, mark.segment_size))
     places = {}

@@ -41,6 +41,8 @@ class Plan:
     producers: int = 0
     plain_producers: int = 0
     readers: int = 0
+    classic_members: int = 0
+    consumer_members: int = 0
     trimmer: bool = False
     scratcher: bool = False
     damage: bool = False
@@ -50,7 +52,8 @@ class Plan:
         topics = ", ".join(f"{topic.name}({topic.kind}, {topic.partitions})" for topic in self.topics)
         return (
             f"{self.unsafe_ms} ms of {', '.join(self.faults) or 'no fault'}; topics {topics or '-'}; "
-            f"{self.producers}+{self.plain_producers} producers, {self.readers} readers"
+            f"{self.producers}+{self.plain_producers} producers, {self.readers} readers, "
+            f"{self.classic_members} classic and {self.consumer_members} consumer members"
         )
 
 
@@ -82,10 +85,16 @@ def draw_settings(chance: SimChance) -> NodeSettings:
             files_open_max=chance.pick([16, 64, 9000]),
             files_idle_close_ms=chance.pick([1000, 60_000]),
             reserve_bytes=0,
+            # Small enough to be made by the first rounds, and to begin new generations all the time.
+            rounds_bytes=chance.pick([0, 16 << 10, 64 << 10]),
         ),
         metadata=MetadataLogSettings(snapshot_after_bytes=chance.pick([1024, 4096, 1 << 20])),
         groups=GroupSettings(
-            offsets_partitions=chance.pick([1, 3]), session_timeout_min_ms=100, initial_rebalance_delay_ms=50
+            offsets_partitions=chance.pick([1, 3]),
+            session_timeout_min_ms=100,
+            initial_rebalance_delay_ms=50,
+            consumer_session_timeout_ms=chance.pick([800, 2_500]),
+            consumer_heartbeat_interval_ms=200,
         ),
     )
 

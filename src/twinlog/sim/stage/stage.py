@@ -10,6 +10,7 @@ from twinlog.base import HostFault
 from twinlog.host import Host
 from twinlog.sim.chance import SimChance
 from twinlog.sim.clients.link import BROKER, Link, LinkLost
+from twinlog.sim.stage.group_history import GroupHistory
 from twinlog.sim.stage.history import Broken, History
 from twinlog.sim.stage.plan import Plan
 from twinlog.sim.stage.process import BrokerProcess
@@ -28,6 +29,8 @@ class Stage:
         self.plan = plan
         self.broker = BrokerProcess(world, plan.settings, self.tell)
         self.history = History(lambda: self.broker.machine.platter.losses)
+        self.groups = GroupHistory(lambda: world.loop.now_us)
+        self.topic_ids: dict[str, bytes] = {}
         self.story: list[str] = []  # what happened, for people
         self.faults: Counter[str] = Counter()
         self.clients: list[str] = []

@@ -1,0 +1,120 @@
+"""Sabotages of group coordination: members, generations, offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from twinlog.base import Refused
+from twinlog.kafka.coordinator.partition_log import PartitionCoordinatorLog
+from twinlog.kafka.coordinator.runtime import Shard
+from twinlog.kafka.groups.classic import ClassicGroup, Member
+from twinlog.kafka.groups.consumer import ConsumerGroup
+from twinlog.kafka.groups.machine import GroupMachine
+from twinlog.kafka.groups.offsets import Offsets
+from twinlog.sim.planted.patch import Bug, Patch
+
+
+def answered_before_stored(patch: Patch) -> None:
+    def write(self: Shard[Any], decide: Callable[..., Any], done: Callable[..., None]) -> None:
+        answered: list[bool] = []
+
+        def once(reply: Any, fault: Exception | None) -> None:
+            if not answered:
+                answered.append(True)
+                done(reply, fault)
+
+        replies = []
+
+        def noted(machine: Any, now_ms: int) -> Any:
+            decision = decide(machine, now_ms)
+            replies.append(decision.reply)
+            return decision
+
+        before(self, noted, once)
+        if replies:
+            once(replies[0], None)
+
+    before = patch.put(Shard, "write", write)
+
+
+def records_not_written(patch: Patch) -> None:
+    patch.put(PartitionCoordinatorLog, "append", lambda self, records, now_ms: self.partition.log.offset_end)
+
+
+def offsets_not_replayed(patch: Patch) -> None:
+    """What was committed before the restart is forgotten."""
+
+    def loaded(self: GroupMachine, now_ms: int) -> None:
+        self.offsets.by_group.clear()
+        before(self, now_ms)
+
+    before = patch.put(GroupMachine, "loaded", loaded)
+
+
+def older_commit_wins(patch: Patch) -> None:
+    """A commit does not replace what is there."""
+
+    def replay(self: Offsets, group_id: str, place: Any, value: Any, producer_id: int = -1) -> None:
+        if value is None or self.get(group_id, place) is None:
+            before(self, group_id, place, value, producer_id)
+
+    before = patch.put(Offsets, "replay", replay)
+
+
+def any_generation_commits(patch: Patch) -> None:
+    def member_of(self: ClassicGroup, member_id: str, instance_id: str | None, generation: int) -> Member:
+        return self.member(member_id, instance_id)
+
+    patch.put(ClassicGroup, "_member_of_generation", member_of)
+
+
+def strangers_commit(patch: Patch) -> None:
+    def check_commit(self: ClassicGroup, *arguments: Any) -> None:
+        try:
+            before(self, *arguments)
+        except Refused:
+            return
+
+    before = patch.put(ClassicGroup, "check_commit", check_commit)
+
+
+def any_epoch_commits(patch: Patch) -> None:
+    patch.put(ConsumerGroup, "check_commit", lambda self, *arguments, **keywords: None)
+
+
+def handed_on_while_held(patch: Patch) -> None:
+    patch.put(ConsumerGroup, "is_free", lambda self, topic_id, partition, member_id, *others: True)
+
+
+def generations_forgotten(patch: Patch) -> None:
+    patch.put(GroupMachine, "_replay_group", lambda self, key, encoded: None)
+
+
+def dead_members_kept(patch: Patch) -> None:
+    """Nobody's session ends."""
+    patch.put(ClassicGroup, "touch", lambda self, member, now_ms: None)
+    patch.put(ClassicGroup, "_give_until", lambda self, member, deadline_ms: None)
+
+
+def dead_consumers_kept(patch: Patch) -> None:
+    patch.put(ConsumerGroup, "wake", lambda self, now_ms: [])
+
+
+def _bug(name: str, about: str, plant: Callable[[Patch], None], seeds_max: int = 200) -> Bug:
+    return Bug(name, about, plant, seeds_max, "groups")
+
+
+BUGS: Final = (
+    _bug("group-answered-before-stored", "answers come before they are durable", answered_before_stored),
+    _bug("group-records-not-written", "the coordinator writes nothing", records_not_written),
+    _bug("offsets-not-replayed", "a restart forgets offsets", offsets_not_replayed),
+    _bug("older-commit-wins", "a commit does not replace the one before", older_commit_wins),
+    _bug("any-generation-commits", "members of older generations may commit", any_generation_commits),
+    _bug("strangers-commit", "whoever likes may commit", strangers_commit),
+    _bug("any-epoch-commits", "members of older epochs may commit", any_epoch_commits),
+    _bug("handed-on-while-held", "a partition goes to its next owner at once", handed_on_while_held),
+    _bug("generations-forgotten", "a restart forgets classic groups", generations_forgotten),
+    _bug("dead-members-kept", "classic members that are silent stay", dead_members_kept),
+    _bug("dead-consumers-kept", "consumer members that are silent stay", dead_consumers_kept),
+)

@@ -1,0 +1,107 @@
+"""What members of groups were told, who owns what, and what was committed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from twinlog.sim.stage.history import Broken, Place
+
+NOTHING: Final = -1
+
+
+class Claim:
+    """A member of the consumer protocol, as it sees itself."""
+
+    def __init__(self, member: str) -> None:
+        self.member = member
+        self.places: dict[Place, None] = {}
+        self.heard_us = 0  # when it sent the last heartbeat that was answered well
+
+
+class GroupHistory:
+    """``now_us`` is the world's time. Groups are named; generations and epochs are the coordinator's own numbers."""
+
+    def __init__(self, now_us: Callable[[], int]) -> None:
+        self._now_us = now_us
+        self.generation_synced: dict[str, int] = {}
+        self.epoch_told: dict[str, int] = {}
+        self.claims: dict[str, dict[str, Claim]] = {}  # group -> member -> claim
+        self.committed: dict[tuple[str, Place], int] = {}
+        self.asked: dict[tuple[str, Place], dict[int, bool]] = {}  # commit -> whether its fate is unknown
+        self.commits = 0
+        self.rebalances = 0
+        self._owners: dict[tuple[str, int, Place], str] = {}
+        self._assigned: dict[tuple[str, int, str], dict[bytes, None]] = {}  # what leaders sent for a member
+
+    # The classic protocol: who owns what in a generation.
+
+    def leader_assigns(self, group: str, generation: int, member: str, assignment: bytes) -> None:
+        self._assigned.setdefault((group, generation, member), {})[assignment] = None
+
+    def note_synced(self, group: str, generation: int, member: str, assignment: bytes, places: list[Place]) -> None:
+        self.generation_synced[group] = max(self.generation_synced.get(group, 0), generation)
+        self.rebalances += 1
+        if assignment and assignment not in self._assigned.get((group, generation, member), {}):
+            raise Broken("foreign assignment", f"{member} got {assignment!r} in generation {generation} of {group}")
+        for place in places:
+            owner = self._owners.setdefault((group, generation, place), member)
+            if owner != member:
+                raise Broken("two owners", f"{place} belongs to {owner} and {member} in generation {generation}")
+
+    def check_generation(self, group: str, generation: int, synced_before: int) -> None:
+        if generation < synced_before:
+            raise Broken("generation back", f"{group}: generation {generation} after {synced_before}")
+
+    # The consumer protocol: who believes to own what now.
+
+    def claim(self, group: str, claim: Claim, lease_ms: int) -> None:
+        """``lease_ms``: nobody else may get these places before the member was silent for so long."""
+        for place in claim.places:
+            for other in self.claims.get(group, {}).values():
+                silent_us = self._now_us() - other.heard_us
+                if other is not claim and place in other.places and silent_us < lease_ms * 1000:
+                    raise Broken(
+                        "two owners",
+                        f"{place} of {group} goes to {claim.member}, and {other.member} that was heard "
+                        f"{silent_us // 1000} ms ago still holds it",
+                    )
+        self.claims.setdefault(group, {})[claim.member] = claim
+
+    def give_up(self, group: str, member: str) -> None:
+        self.claims.get(group, {}).pop(member, None)
+
+    def check_epoch(self, group: str, epoch: int, told_before: int) -> None:
+        """The epoch of somebody who joins."""
+        if epoch < told_before:
+            raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {told_before} was told before")
+        self.note_epoch(group, epoch)
+
+    def note_epoch(self, group: str, epoch: int) -> None:
+        self.epoch_told[group] = max(self.epoch_told.get(group, 0), epoch)
+
+    # Offsets.
+
+    def next_commit(self, group: str, place: Place) -> int:
+        asked = self.asked.setdefault((group, place), {})
+        offset = len(asked) + 1
+        asked[offset] = True
+        return offset
+
+    def commit_refused(self, group: str, place: Place, offset: int) -> None:
+        self.asked[group, place][offset] = False
+
+    def commit_confirmed(self, group: str, place: Place, offset: int) -> None:
+        self.commits += 1
+        self.asked[group, place][offset] = False
+        self.committed[group, place] = max(self.committed.get((group, place), NOTHING), offset)
+
+    def check_committed(self, who: str, group: str, place: Place, offset: int, confirmed_before: int) -> None:
+        """``offset`` was read; ``confirmed_before`` was the greatest confirmed one when the question was asked."""
+        asked = self.asked.get((group, place), {})
+        if offset != NOTHING and offset not in asked:
+            raise Broken("garbage", f"{who}: {group} is said to be at {offset} of {place}, which nobody committed")
+        if offset < confirmed_before and not asked.get(offset, False):
+            # A commit whose answer was lost may still be taken, after later ones even; nothing else may show.
+            kind = "lost commit" if offset == NOTHING else "commit back"
+            raise Broken(kind, f"{who}: {group} is at {offset} of {place}, {confirmed_before} was confirmed")
