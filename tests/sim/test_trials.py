@@ -12,7 +12,7 @@ from twinlog.sim.__main__ import main
 from twinlog.sim.campaign import WORKLOADS, Outcome, try_seed
 from twinlog.sim.campaign.many import campaign
 
-CHUNKS = {"log": 12, "queues": 8, "groups": 8}
+CHUNKS = {"log": 10, "queues": 8, "groups": 7}
 CHUNK_SEEDS = 15
 PROGRAM = "from twinlog.sim.campaign import try_seed; print(try_seed({seed}, {workload!r}).digest)"
 

@@ -196,6 +196,7 @@ class ClassicMember(Member):
             if not any(each.member_id == self.member_id for each in joined.members):
                 raise Broken("wrong refusal", f"{self.name}: the leader is not among the members")
             assignments = self._deal([each.member_id for each in joined.members])
+        sent_us = self.stage.world.loop.now_us
         synced_answer = await link.call(
             SyncGroupRequest(
                 group_id=self.group,
@@ -211,6 +212,7 @@ class ClassicMember(Member):
         if sync.error_code:
             await self._refused(sync.error_code)
             return False
+        self.history.note_alive(self.group, self.member_id, sent_us, self.session_ms)
         self.places = read_places(sync.assignment)
         self.history.note_synced(self.group, self.generation, self.member_id, sync.assignment, self.places)
         return True
@@ -228,11 +230,13 @@ class ClassicMember(Member):
         return dealt
 
     async def _beat(self, link: Link) -> bool:
+        sent_us = self.stage.world.loop.now_us
         request = HeartbeatRequest(group_id=self.group, generation_id=self.generation, member_id=self.member_id)
         answer = await link.call(request)
         assert isinstance(answer.message, HeartbeatResponse)
         code = answer.message.error_code
         if code == 0:
+            self.history.note_alive(self.group, self.member_id, sent_us, self.session_ms)
             return True
         await self._refused(code)
         return False
@@ -240,6 +244,7 @@ class ClassicMember(Member):
     async def _refused(self, code: int) -> None:
         if code == ErrorCode.UNKNOWN_MEMBER_ID:
             self.stage.mark("member was put out")
+            self.history.note_gone(self.group, self.member_id)
             self.member_id = ""
         elif code in RETRIABLE:
             await self.rest()
@@ -247,6 +252,7 @@ class ClassicMember(Member):
             raise Broken("wrong refusal", f"{self.name} in {self.group}: answered with {code}")
 
     async def _leave(self, link: Link) -> None:
+        self.history.note_gone(self.group, self.member_id)
         await link.call(LeaveGroupRequest(group_id=self.group, members=[MemberIdentity(member_id=self.member_id)]))
         self.member_id = ""
         self.places = []
@@ -329,6 +335,7 @@ class ConsumerMember(Member):
         self.history.note_epoch(self.group, heard.member_epoch)
         self.generation = heard.member_epoch
         self._claim.heard_us = sent_us
+        self.history.note_alive(self.group, self.member_id, sent_us, self._lease_ms)
         if heard.assignment is not None:
             self.history.rebalances += 1
             names = {topic_id: name for name, topic_id in self.stage.topic_ids.items()}

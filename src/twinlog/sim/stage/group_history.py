@@ -31,6 +31,7 @@ class GroupHistory:
         self.asked: dict[tuple[str, Place], dict[int, bool]] = {}  # commit -> whether its fate is unknown
         self.commits = 0
         self.rebalances = 0
+        self._alive: dict[str, dict[str, int]] = {}  # group -> member -> until when its session lasts
         self._owners: dict[tuple[str, int, Place], str] = {}
         self._assigned: dict[tuple[str, int, str], dict[bytes, None]] = {}  # what leaders sent for a member
 
@@ -46,18 +47,41 @@ class GroupHistory:
             raise Broken("foreign assignment", f"{member} got {assignment!r} in generation {generation} of {group}")
         for place in places:
             owner = self._owners.setdefault((group, generation, place), member)
+            if owner not in self._alive.get(group, {}):  # of a group that was empty, forgotten, and began anew
+                self._owners[group, generation, place] = owner = member
             if owner != member:
                 raise Broken("two owners", f"{place} belongs to {owner} and {member} in generation {generation}")
 
     def check_generation(self, group: str, generation: int, synced_before: int) -> None:
-        if generation < synced_before:
+        if generation >= synced_before:
+            return
+        if self._has_members(group):
             raise Broken("generation back", f"{group}: generation {generation} after {synced_before}")
+        self._forget(group)
+
+    # Whose session lasts. A group without members may be forgotten, and then counts from the beginning.
+
+    def note_alive(self, group: str, member: str, sent_us: int, session_ms: int) -> None:
+        self._alive.setdefault(group, {})[member] = sent_us + session_ms * 1000
+
+    def note_gone(self, group: str, member: str) -> None:
+        self._alive.get(group, {}).pop(member, None)
+
+    def _has_members(self, group: str) -> bool:
+        return any(until_us > self._now_us() for until_us in self._alive.get(group, {}).values())
+
+    def _forget(self, group: str) -> None:
+        self.generation_synced.pop(group, None)
+        self.epoch_told.pop(group, None)
+        self._owners = {key: owner for key, owner in self._owners.items() if key[0] != group}
 
     # The consumer protocol: who believes to own what now.
 
     def claim(self, group: str, claim: Claim, lease_ms: int) -> None:
-        """``lease_ms``: nobody else may get these places before the member was silent for so long."""
-        for place in claim.places:
+        """``lease_ms``: nobody else may get these places before the member was silent for so long. An answer that was
+        under way for longer gives nothing any more."""
+        is_late = self._now_us() - claim.heard_us >= lease_ms * 1000
+        for place in () if is_late else claim.places:
             for other in self.claims.get(group, {}).values():
                 silent_us = self._now_us() - other.heard_us
                 if other is not claim and place in other.places and silent_us < lease_ms * 1000:
@@ -69,12 +93,15 @@ class GroupHistory:
         self.claims.setdefault(group, {})[claim.member] = claim
 
     def give_up(self, group: str, member: str) -> None:
+        self.note_gone(group, member)
         self.claims.get(group, {}).pop(member, None)
 
     def check_epoch(self, group: str, epoch: int, told_before: int) -> None:
         """The epoch of somebody who joins."""
         if epoch < told_before:
-            raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {told_before} was told before")
+            if self._has_members(group):
+                raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {told_before} was told before")
+            self._forget(group)
         self.note_epoch(group, epoch)
 
     def note_epoch(self, group: str, epoch: int) -> None:
