@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from twinlog.sim.campaign import groups, log, queues
+from twinlog.sim.campaign import groups, log, queues, transactions
 from twinlog.sim.chance import SimChance
+from twinlog.sim.clients.transactions import COMMITTED
 from twinlog.sim.planted import planted_bug
 from twinlog.sim.stage.history import Broken
 from twinlog.sim.stage.plan import Plan
@@ -28,6 +29,7 @@ class Workload(NamedTuple):
 WORKLOADS: Final[dict[str, Workload]] = {
     "log": Workload("producers, readers and administrators of topics", log.draw, log.play),
     "queues": Workload("publishers and consumers of queues, without a network", queues.draw, queues.play),
+    "transactions": Workload("writers of transactions over several partitions", transactions.draw, transactions.play),
     "groups": Workload("members of consumer groups, and their offsets", groups.draw, groups.play),
 }
 
@@ -70,8 +72,9 @@ def try_seed(seed: int, workload: str = "log", planted: str = "", *, keep_events
         history = stage.history
         outcome.digest = world.digest()
         outcome.simulated_ms = world.loop.now_us // 1000
-        outcome.confirmed = history.confirmed + stage.groups.commits
-        outcome.read = history.read + stage.groups.rebalances
+        committed = sum(transaction.fate == COMMITTED for transaction in stage.transactions)
+        outcome.confirmed = history.confirmed + stage.groups.commits + committed
+        outcome.read = history.read + stage.groups.rebalances + len(stage.read_committed)
         outcome.marks, outcome.faults = world.trace.marks, stage.faults
         outcome.story, outcome.events = stage.story, world.trace.events
     return outcome

@@ -30,8 +30,9 @@ class LinkLost(Exception):
 class VariedConnection(Connection):
     """Speaks an older version of some requests than it could."""
 
-    def __init__(self, client_id: str, chance: SimChance) -> None:
+    def __init__(self, client_id: str, chance: SimChance, varied: bool) -> None:
         super().__init__(client_id)
+        self._varied = varied
         self._chance = chance
         self._chosen: dict[int, int] = {}
 
@@ -39,7 +40,7 @@ class VariedConnection(Connection):
         chosen = self._chosen.get(key)
         if chosen is None:
             chosen = min(super().version_for(key, version_max), VERSION_CAPS.get(key, 1000))
-            if key in VERSIONS_VARIED and self._chance.one_in(3):
+            if self._varied and key in VERSIONS_VARIED and self._chance.one_in(3):
                 chosen = self._chance.between(min(VERSIONS_VARIED[key], chosen), chosen)
             self._chosen[key] = chosen
         return chosen if version_max is None else min(chosen, version_max)
@@ -48,10 +49,10 @@ class VariedConnection(Connection):
 class Link:
     """Also the stream's handler. ``ask`` calls back with the answer, or with None when the connection is gone."""
 
-    def __init__(self, host: Host, client_id: str, chance: SimChance, timeout_ms: int) -> None:
+    def __init__(self, host: Host, client_id: str, chance: SimChance, timeout_ms: int, *, varied: bool = True) -> None:
         self.is_open = False
         self._host = host
-        self._core = VariedConnection(client_id, chance)
+        self._core = VariedConnection(client_id, chance, varied)
         self._stream: Stream | None = None
         self._timeout_ms = timeout_ms
         self._waiting: deque[tuple[OnAnswer, Timer]] = deque()

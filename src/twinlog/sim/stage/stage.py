@@ -30,6 +30,8 @@ class Stage:
         self.broker = BrokerProcess(world, plan.settings, self.tell)
         self.history = History(lambda: self.broker.machine.platter.losses)
         self.groups = GroupHistory(lambda: world.loop.now_us)
+        self.transactions: list[Any] = []  # in the order of their begin
+        self.read_committed: dict[bytes, None] = {}
         self.topic_ids: dict[str, bytes] = {}
         self.story: list[str] = []  # what happened, for people
         self.faults: Counter[str] = Counter()
