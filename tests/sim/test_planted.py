@@ -11,6 +11,10 @@ from twinlog.sim.planted.patch import Bug
 # Those that a few seeds find; all of them are hunted by `make sim`.
 SOON = 80
 EVERYDAY = (
+    "aborted-forgotten",
+    "aborts-marked-as-commits",
+    "coordinator-forgets",
+    "undecided-forgotten",
     "ack-before-sync",
     "any-epoch-commits",
     "any-generation-commits",
