@@ -18,7 +18,6 @@ class KafkaMetrics:
         "requests_throttled",
         "requests_throttled_ms",
         "slow_readers_closed",
-        "writes_refused_disk_low",
     )
 
     def __init__(self) -> None:
@@ -33,4 +32,3 @@ class KafkaMetrics:
         self.memory_bytes_accounted = 0  # now: what all connections hold
         self.memory_delays = 0  # produce requests whose connection was made to wait because memory was short
         self.slow_readers_closed = 0  # connections closed because their peer did not take what we sent
-        self.writes_refused_disk_low = 0  # batches refused because the disk is nearly full

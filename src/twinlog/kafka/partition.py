@@ -30,6 +30,8 @@ LONG_MAX: Final = 2**63 - 1
 NO_EPOCH: Final = -1
 NO_TIMESTAMP: Final = -1
 
+# What a batch is refused with while the disk is low: every client waits and sends it again (docs/operate/limits.md).
+NO_ROOM: Final = ErrorCode.KAFKA_STORAGE_ERROR
 ACKS_ALL: Final = -1
 ACKS_NONE: Final = 0
 
@@ -202,6 +204,9 @@ class Partition:
                 if strict:
                     result.waits = self.when_stable(duplicate.base_offset + last_offset_delta + 1, waiter, result)
                 return
+        if log.is_short_of_room:
+            log.refused_for_room()
+            raise Refused(NO_ROOM, "The disk is nearly full. Records are taken again when there is room.")
         if rules.log_append_time:
             result.log_append_time_ms = now_ms
         result.base_offset = base_offset = log.append(

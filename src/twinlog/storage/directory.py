@@ -13,6 +13,7 @@ from typing import Final
 
 from twinlog.base import DiskFull, HostFault
 from twinlog.base.logs import Log
+from twinlog.base.units import MIB
 from twinlog.host import Host, Lock
 from twinlog.storage.errors import WrongDirectory
 from twinlog.storage.files import FilePool, parent, write_whole
@@ -20,17 +21,30 @@ from twinlog.storage.flusher import Flusher
 from twinlog.storage.identity import Identity, read_identity, take_clean, write_clean, write_identity
 from twinlog.storage.log import PartitionLog
 from twinlog.storage.marks import LogKey, Marks, MarksFile, encode_marks
+from twinlog.storage.metrics import StorageMetrics
 from twinlog.storage.settings import LogSettings, StorageSettings
 from twinlog.storage.small_rounds import SmallRounds
 
 NAMES_WITHOUT_IDENTITY: Final = {"lock", "lost+found", "logs", "deleted", "marks", "marks.new", "identity.new"}
 HOUSEKEEPING_MS: Final = 30_000
+ROOM_CHECK_MS: Final = 250
+ROOM_SLACK: Final = 16  # a sixteenth above the mark has to be free before records are taken again
+FULL_ENDS_BYTES: Final = 16 * MIB
 
 
 class DataDirectory:
     """The home of some of a node's logs."""
 
-    def __init__(self, host: Host, path: str, settings: StorageSettings, pool: FilePool, log: Log) -> None:
+    def __init__(
+        self,
+        host: Host,
+        path: str,
+        settings: StorageSettings,
+        pool: FilePool,
+        log: Log,
+        metrics: StorageMetrics | None = None,
+    ) -> None:
+        self.metrics = metrics or StorageMetrics()
         self.path = path.rstrip("/") or "/"
         self.logs_path = f"{self.path}/logs"
         self.disk = host.disk
@@ -46,6 +60,7 @@ class DataDirectory:
         self.incarnation_before: bytes | None = None  # of the run that stopped clean here
         self.logs: dict[LogKey, PartitionLog] = {}
         self.is_full = False
+        self.is_low = False  # too little room is left for records of clients
         self.on_offline: Callable[[DataDirectory, HostFault], None] = lambda directory, fault: None
         self._host = host
         self._log = log
@@ -78,6 +93,25 @@ class DataDirectory:
         if not self.is_full:
             self.is_full = True
             self._log.error("disk is full, writes are refused", directory=self.path)
+
+    def look_at_room(self) -> None:
+        """Says whether there is room for more, and for whom."""
+        if self.offline is not None:
+            return
+        try:
+            free, total = self.disk.free_bytes(self.path), self.disk.total_bytes(self.path)
+        except HostFault:
+            return  # the next write will tell
+        low_mark = room_to_keep(total, self.settings)
+        if free < low_mark and not self.is_low:
+            self.is_low = True
+            self._log.error("disk is low, records are refused", directory=self.path, free=free, wanted=low_mark)
+        elif self.is_low and free >= low_mark + low_mark // ROOM_SLACK:
+            self.is_low = self.is_full = False
+            self._log.info("there is room again, records are taken", directory=self.path, free=free)
+        elif self.is_full and free > FULL_ENDS_BYTES:
+            self.is_full = False
+            self._log.info("the disk is not full any more", directory=self.path, free=free)
 
     def quietly(self, work: Callable[..., object], *args: object) -> None:
         try:
@@ -227,6 +261,12 @@ class DataDirectory:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def room_to_keep(total_bytes: int, settings: StorageSettings) -> int:
+    """With less room than this clients' records are refused."""
+    share = total_bytes * settings.disk_low_percent // 100
+    return min(max(settings.disk_low_bytes, share), total_bytes // 2)
 
 
 def key_of(name: str) -> LogKey | None:

@@ -144,6 +144,15 @@ class PartitionLog:
         return self._home.path
 
     @property
+    def is_short_of_room(self) -> bool:
+        """The disk is nearly full: what is left is for our own records, and for what frees more."""
+        return self._home.is_low
+
+    def refused_for_room(self) -> None:
+        """A batch was declined for that."""
+        self._home.metrics.writes_refused += 1
+
+    @property
     def epoch_latest(self) -> int:
         if self._resting is not None:
             return self._resting.leader_epoch

@@ -16,9 +16,11 @@ class StorageMetrics:
         "compactions_failed",
         "logs_uncompactable",
         "segments_expired",
+        "writes_refused",
     )
 
     def __init__(self) -> None:
+        self.writes_refused = 0  # batches that clients have to send again, because the disk is low
         self.segments_expired = 0  # by age or size
         self.bytes_expired = 0
         self.compactions = 0  # passes that reached their end

@@ -10,6 +10,7 @@ from twinlog.host import Disk
 from twinlog.storage.files import FilePool
 from twinlog.storage.flusher import Flusher
 from twinlog.storage.marks import LogKey, MarksFile
+from twinlog.storage.metrics import StorageMetrics
 from twinlog.storage.settings import StorageSettings
 from twinlog.storage.small_rounds import SmallRounds
 
@@ -26,6 +27,8 @@ class LogHome(Protocol):
     marks: MarksFile
     settings: StorageSettings
     offline: HostFault | None
+    is_low: bool
+    metrics: StorageMetrics
 
     def path_of(self, key: LogKey) -> str: ...
 

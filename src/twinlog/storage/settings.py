@@ -74,6 +74,17 @@ class StorageSettings:
         doc="Compaction reads and writes no more than this in a second, so that it leaves the disk to others; "
         "0 is no limit.",
     )
+    disk_low_bytes: int = setting(
+        GIB,
+        unit="bytes",
+        min=0,
+        max=1024 * GIB,
+        doc="With less room than this in a data directory its topics take no records until there is more; reading, "
+        "deleting and group offsets go on. Never more than half of the disk.",
+    )
+    disk_low_percent: int = setting(
+        5, unit="%", min=0, max=90, doc="The same as a share of the disk; the larger of both counts."
+    )
     reserve_bytes: int = setting(
         64 * MIB, unit="bytes", min=0, max=GIB, doc="Room asked for ahead of a busy log's writes; 0 asks for none."
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from twinlog.base import HostFault
 from twinlog.base.logs import Log, Silence
 from twinlog.host import Host, Timer
-from twinlog.storage.directory import HOUSEKEEPING_MS, DataDirectory
+from twinlog.storage.directory import HOUSEKEEPING_MS, ROOM_CHECK_MS, DataDirectory
 from twinlog.storage.errors import Damaged, WrongDirectory
 from twinlog.storage.files import FilePool
 from twinlog.storage.identity import Identity
@@ -48,11 +48,14 @@ class LogStore:
         self._chance = host.chance.fork("storage")
         self._log: Log = log or Silence()
         self._pool = FilePool(host.disk, host.tasks, self.settings.files_open_max)
-        self.directories = [DataDirectory(host, path, self.settings, self._pool, self._log) for path in directories]
+        self.metrics = StorageMetrics()
+        self.directories = [
+            DataDirectory(host, path, self.settings, self._pool, self._log, self.metrics) for path in directories
+        ]
         self._home_of: dict[tuple[bytes, int], DataDirectory] = {}
         self._timer: Timer | None = None
+        self._room_timer: Timer | None = None
         self._idle_ms = 0
-        self.metrics = StorageMetrics()
         self.keeper = LogKeeper(host, self, self.settings, self.metrics, self._log)
         self.on_offline: Callable[[DataDirectory, HostFault], None] = lambda directory, fault: None
 
@@ -73,6 +76,7 @@ class LogStore:
         for directory in self.directories:
             directory.on_offline = self._on_offline
         self._timer = self._host.tasks.later(HOUSEKEEPING_MS, self._keep_house)
+        self._look_at_room()
         self.keeper.start()
 
     def _claim_all(self) -> None:
@@ -205,6 +209,11 @@ class LogStore:
     def _on_offline(self, directory: DataDirectory, fault: HostFault) -> None:
         self.on_offline(directory, fault)
 
+    def _look_at_room(self) -> None:
+        for directory in self.directories:
+            directory.look_at_room()
+        self._room_timer = self._host.tasks.later(ROOM_CHECK_MS, self._look_at_room)
+
     def _keep_house(self) -> None:
         self._timer = self._host.tasks.later(HOUSEKEEPING_MS, self._keep_house)
         self._idle_ms += HOUSEKEEPING_MS
@@ -223,6 +232,9 @@ class LogStore:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._room_timer is not None:
+            self._room_timer.cancel()
+            self._room_timer = None
         self.keeper.stop()
         waiting = list(self.directories)
 
