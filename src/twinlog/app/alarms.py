@@ -40,6 +40,7 @@ class AlarmWatch:
         self._resident_bytes = resident_bytes
         self._memory_max = settings.memory_alarm_bytes or int(memory_total_bytes * MEMORY_SHARE)
         self._timer: Timer | None = None
+        self.on_memory: Callable[[int, int], None] = lambda used, wanted_max: None
 
     def start(self) -> None:
         self._look()
@@ -50,6 +51,7 @@ class AlarmWatch:
 
     def _look(self) -> None:
         used = self._resident_bytes()
+        self.on_memory(used, self._memory_max)
         self._set(MEMORY, bool(self._memory_max) and used > self._memory_max, f"{used} of {self._memory_max} bytes")
         try:
             free = self._disk.free_bytes(self._directory)

@@ -86,6 +86,7 @@ class Node:
         self.resident_bytes: Callable[[], int] = lambda: 0
         self.memory_total_bytes = 0
         self._alarm_watch: AlarmWatch | None = None
+        self.descriptors_max = 0  # of this process; 0 where nobody knows
 
     # ---- start ------------------------------------------------------------------------------------------------
 
@@ -133,6 +134,7 @@ class Node:
             resident_bytes=self.resident_bytes,
             memory_total_bytes=self.memory_total_bytes,
         )
+        self._alarm_watch.on_memory = self.broker.note_memory
         self._alarm_watch.start()
         try:
             await self.amqp.start()

@@ -64,6 +64,7 @@ class NodeProcess:
         self._node.on_failed = self._failed
         self._node.resident_bytes = resident_bytes
         self._node.memory_total_bytes = memory_total_bytes()
+        self._node.descriptors_max = descriptors_max()
         self._host = host
         self._announce = announce
         self._ready_file = ready_file
@@ -142,6 +143,13 @@ def raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (OSError, ValueError):
         pass  # some systems name an endless hard limit and then refuse it
+
+
+def descriptors_max() -> int:
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return soft if soft > 0 else 0
 
 
 def write_ready_file(path: str, node: Node) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from twinlog.servers.http.server import HttpServer
 
 
+CONNECTIONS_PERCENT: Final = 80  # of the descriptors that the process may have
+
+
 class Side(Protocol):
     """A protocol's listener with its connections."""
 
@@ -41,6 +44,9 @@ class KafkaSide:
         self.server = KafkaServer(
             broker=node.broker, clock=node.host.clock, tasks=node.host.tasks, log=node.log, listener="PLAINTEXT"
         )
+        if node.descriptors_max:  # the rest is for files
+            share = node.descriptors_max * CONNECTIONS_PERCENT // 100
+            self.server.connections_max = min(self.server.connections_max, max(share, 1))
 
     async def open(self, address: Address) -> Address:
         self._listener = await self._network.listen(address.host, address.port, self.server.accept)

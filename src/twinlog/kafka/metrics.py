@@ -11,7 +11,6 @@ class KafkaMetrics:
         "connections_turned_away",
         "fetch_throttled",
         "fetch_throttled_ms",
-        "memory_bytes_accounted",
         "memory_delays",
         "produce_throttled",
         "produce_throttled_ms",
@@ -29,6 +28,5 @@ class KafkaMetrics:
         self.requests_throttled_ms = 0
         self.connections_throttled = 0  # made to wait by their address's rate
         self.connections_turned_away = 0  # closed at once, because there were too many or memory was short
-        self.memory_bytes_accounted = 0  # now: what all connections hold
         self.memory_delays = 0  # produce requests whose connection was made to wait because memory was short
         self.slow_readers_closed = 0  # connections closed because their peer did not take what we sent

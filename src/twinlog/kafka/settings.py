@@ -61,6 +61,14 @@ class KafkaSettings:
     connections_per_address_max: int = setting(
         1000, min=1, max=1_000_000, doc="Open connections from one network address; more are closed at once."
     )
+    slow_reader_max_ms: int = setting(
+        MINUTE_MS,
+        unit="ms",
+        min=1000,
+        max=HOUR_MS,
+        doc="A connection whose peer takes nothing of what waits for it for this long, while more than 1 MiB waits, is "
+        "closed. Until then its requests are not read.",
+    )
     connection_idle_max_ms: int = setting(
         10 * MINUTE_MS, unit="ms", min=1000, max=DAY_MS, doc="A connection that sends nothing for this long is closed."
     )

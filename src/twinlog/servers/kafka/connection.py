@@ -50,6 +50,8 @@ class KafkaConnection:
         self._timer: Timer | None = None
         self._timer_at_ms = 0
         self._heard_bytes = 0
+        self._crowded_bytes = 0  # what waited for a slow reader when we last looked
+        self._crowded_at_ms = 0
         self._heard_at_ms = 0
         self._requests = 0
         self.peer = ("", 0)
@@ -105,6 +107,7 @@ class KafkaConnection:
         return position
 
     def on_writable(self) -> None:
+        self._crowded_bytes = 0
         self._go_on()
 
     def on_closed(self, reason: Exception | None) -> None:
@@ -244,6 +247,7 @@ class KafkaConnection:
             self._flush()
             if self._stream.queued_bytes > QUEUE_HIGH_BYTES:
                 self._hold()  # on_writable ends it
+                self._watch_reader()
 
     def _flush(self) -> None:
         out, self._out = self._out, []
@@ -311,15 +315,36 @@ class KafkaConnection:
         for context in list(self._slots):
             if context.parked is not None and context.deadline_ms is not None and context.deadline_ms <= now_ms:
                 context.parked.expire()
+        if self._crowded_bytes and self._reader_is_stuck(now_ms):
+            self._server.log.warning("closed a Kafka connection", peer=self.peer[0], why="its reader takes nothing")
+            self._server.broker.metrics.slow_readers_closed += 1
+            self._closing = True
+            self._stream.abort()
+            return
         next_ms = self._watch_idle(now_ms)
         if self._closing:
             return
+        if self._crowded_bytes:
+            next_ms = min(next_ms, self._crowded_at_ms + self._settings.slow_reader_max_ms)
         if self._muted_until_ms is not None:
             next_ms = min(next_ms, self._muted_until_ms)
         for context in self._slots:
             if context.parked is not None and context.deadline_ms is not None:
                 next_ms = min(next_ms, context.deadline_ms)
         self._arm(next_ms)
+
+    def _watch_reader(self) -> None:
+        if not self._crowded_bytes:
+            self._crowded_bytes = self._stream.queued_bytes
+            self._crowded_at_ms = self._server.monotonic_ms()
+            self._arm(self._crowded_at_ms + self._settings.slow_reader_max_ms)
+
+    def _reader_is_stuck(self, now_ms: int) -> bool:
+        """Whether the peer took nothing for too long."""
+        queued_bytes = self._stream.queued_bytes
+        if queued_bytes < self._crowded_bytes:
+            self._crowded_bytes, self._crowded_at_ms = queued_bytes, now_ms
+        return now_ms - self._crowded_at_ms >= self._settings.slow_reader_max_ms
 
     def _watch_idle(self, now_ms: int) -> int:
         """Closes a connection that says nothing; returns when to look again."""

@@ -27,6 +27,7 @@ class KafkaServer:
         self.frame_max_bytes = (
             settings.request_size_before_login_max_bytes if login_needed else settings.request_size_max_bytes
         )
+        self.connections_max = settings.connections_max
         self.broken_off_count = 0
         self.turned_away_count = 0
         self.figures: dict[int, Histogram] = {}  # by API key, from the request's bytes to its answer
@@ -58,10 +59,18 @@ class KafkaServer:
         address = connection.peer[0]
         settings = self.broker.settings
         count = self._by_address.get(address, 0)
-        if len(self._connections) >= settings.connections_max or count >= settings.connections_per_address_max:
+        if (
+            len(self._connections) >= self.connections_max
+            or count >= settings.connections_per_address_max
+            or self.broker.memory_is_scarce
+        ):
             self.turned_away_count += 1
             self.broker.metrics.connections_turned_away += 1
-            self.log.warning("turned a Kafka connection away", peer=address, why="too many connections")
+            self.log.warning(
+                "turned a Kafka connection away",
+                peer=address,
+                why="memory is scarce" if self.broker.memory_is_scarce else "too many connections",
+            )
             return False
         self._connections[connection] = None
         self._by_address[address] = count + 1

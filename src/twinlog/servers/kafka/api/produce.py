@@ -19,6 +19,7 @@ VERSIONS: Final = (3, 13)
 ADVERTISED_MIN: Final = 0
 RIGHTS: Final = (("topic", "write"),)
 
+SHORT_MEMORY_WAIT_MS: Final = 200
 NO_ANSWER: Final[Parts] = ()
 
 
@@ -32,6 +33,9 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
         raise ProtocolViolation(str(broken)) from None
     now_ms = context.now_ms
     throttle_ms = broker.quotas.charge_produce(context.principal, context.client_id, end - body, now_ms)
+    if broker.memory_is_short and throttle_ms < SHORT_MEMORY_WAIT_MS:
+        throttle_ms = SHORT_MEMORY_WAIT_MS
+        broker.metrics.memory_delays += 1
     if throttle_ms:
         context.connection.mute(throttle_ms)
     reply = ProduceReply(context, throttle_ms)
