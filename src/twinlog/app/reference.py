@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from twinlog.app.limits import limits_page
 from twinlog.app.settings import ENTRIES, FLAGS, Entry
 from twinlog.kafka.config_page import topic_configs_page
 from twinlog.kafka.groups.states_page import group_states_page
@@ -98,6 +99,7 @@ def http_api_page() -> str:
 PAGES = {
     "operate/metrics.md": metrics_page,
     "operate/http-api.md": http_api_page,
+    "operate/limits.md": limits_page,
     "operate/settings.md": settings_page,
     "operate/topic-configs.md": topic_configs_page,
     "operate/group-states.md": group_states_page,

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from twinlog import __version__
-from twinlog.cli import config, group, topic, txn
+from twinlog.cli import config, group, log, quota, topic, txn
 from twinlog.cli.consume import consume
+from twinlog.cli.doctor import doctor
 from twinlog.cli.produce import produce
 
 app = typer.Typer(
@@ -45,4 +46,7 @@ app.command()(consume)
 app.add_typer(topic.app, name="topic")
 app.add_typer(group.app, name="group")
 app.add_typer(txn.app, name="txn")
+app.add_typer(quota.app, name="quota")
 app.add_typer(config.app, name="config")
+app.add_typer(log.app, name="log")
+app.command()(doctor)

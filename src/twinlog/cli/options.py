@@ -37,7 +37,7 @@ NEXT_STEPS: Final[dict[int, str]] = {
     ErrorCode.GROUP_ID_NOT_FOUND: "See the groups there are with `twinlog group list`.",
     ErrorCode.NON_EMPTY_GROUP: "Stop its members first; `twinlog group describe NAME` names them.",
     ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "See the transactional ids there are with `twinlog txn list`.",
-    ErrorCode.KAFKA_STORAGE_ERROR: "The broker's disk failed or is full: its log says more.",
+    ErrorCode.KAFKA_STORAGE_ERROR: "The broker's disk failed or is nearly full: `twinlog doctor` there says more.",
 }
 
 

@@ -101,7 +101,9 @@ def describe(
 @app.command()
 def alter(
     name: Name,
-    partitions: Annotated[int, typer.Option("--partitions", "-p", help="The new number of partitions.", min=1)] = 0,
+    partitions: Annotated[
+        int | None, typer.Option("--partitions", "-p", help="The new number of partitions.", min=1)
+    ] = None,
     config: ConfigOption = [],  # noqa: B006
     unset: Annotated[list[str], typer.Option("--unset", metavar="NAME", help="Back to the default.")] = [],  # noqa: B006
     bootstrap: Bootstrap = BOOTSTRAP_DEFAULT,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
 from twinlog.base.address import Address
-from twinlog.client import admin
+from twinlog.client import admin, quota_requests
 from twinlog.client.connection import Answer, Connection
 from twinlog.client.delivery import Delivery
 from twinlog.client.errors import BrokerError, ClientError, ConnectionLost, check, is_retriable
@@ -23,9 +23,11 @@ from twinlog.client.view import ClusterView, TopicView, view_of
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import Message
 from twinlog.wire.kafka.messages import (
+    AlterClientQuotasResponse,
     CreatePartitionsResponse,
     CreateTopicsResponse,
     DeleteTopicsResponse,
+    DescribeClientQuotasResponse,
     DescribeConfigsResponse,
     FetchResponse,
     IncrementalAlterConfigsResponse,
@@ -206,6 +208,16 @@ class Client:
     def topic_configs(self, name: str, *, documentation: bool = False) -> list[admin.Config]:
         request = admin.describe_topic_configs(name, documentation=documentation)
         return admin.described_configs(self.call(request, DescribeConfigsResponse))
+
+    # ---- quotas -----------------------------------------------------------------------------------------------
+
+    def quotas(self, entity: quota_requests.Entity = ()) -> list[quota_requests.Quota]:
+        """All that were set, or those of exactly this entity."""
+        return quota_requests.described(self.call(quota_requests.describe(entity), DescribeClientQuotasResponse))
+
+    def alter_quota(self, entity: quota_requests.Entity, put: dict[str, float], remove: Iterable[str] = ()) -> None:
+        request = quota_requests.alter(entity, put, remove)
+        quota_requests.altered(self.call(request, AlterClientQuotasResponse, self._controller()))
 
     def _controller(self) -> int:
         if self.view.controller not in self.view.brokers:

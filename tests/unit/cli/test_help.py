@@ -10,6 +10,7 @@ import pytest
 
 COMMANDS = ["", "serve", "produce", "consume", "topic", "topic create", "topic list", "topic describe", "topic alter"]
 COMMANDS += ["topic delete", "config", "config show", "config explain"]
+COMMANDS += ["quota", "quota set", "quota describe", "quota remove", "log", "log inspect", "doctor"]
 COMMANDS += ["group", "group list", "group describe", "group reset-offsets", "group delete"]
 
 
