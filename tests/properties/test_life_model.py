@@ -12,9 +12,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.kit.log_life import CutAt, PowerCut, Written, check, stable_end
 from tests.kit.storage import TOPIC, Machine, marker
 from twinlog import _kernel
-from twinlog.storage import LogSettings, LogStore, PartitionLog, StorageSettings
+from twinlog.storage import LogSettings, LogStore, PartitionLog, StorageSettings, compaction
 
-KEYS = [b"a", b"b", b"c", b"d"]
+ONCE = b"once"  # stands for a key that is never written again: it must stay for ever
+KEYS = [b"a", b"b", b"c", ONCE]
 RECORDS = st.lists(st.tuples(st.sampled_from(KEYS), st.one_of(st.none(), st.integers(0, 60))), min_size=1, max_size=4)
 BUSY = StorageSettings(
     flush_interval_ms=20,
@@ -30,6 +31,7 @@ class Life:
     """The machine, the log on it, and what was written to it."""
 
     def __init__(self, seed: int, log_settings: LogSettings) -> None:
+        compaction.STEP_BYTES = 250  # so that a segment takes several steps, as large ones do
         self.machine = Machine(seed)
         self.faults = CutAt(self.machine.chance.fork("cuts"))
         self.machine.platter.faults = self.faults
@@ -131,6 +133,7 @@ class LifeMachine(RuleBasedStateMachine):
 
     def made(self, records: list[tuple[bytes, int | None]]) -> list[tuple[bytes, bytes | None]]:
         self.serial += 1
+        records = [(key + b"%d" % self.serial if key == ONCE else key, size) for key, size in records]
         return [(key, None if size is None else b"%d" % self.serial + b"v" * size) for key, size in records]
 
     @rule(records=RECORDS, codec=st.integers(0, 4))
@@ -218,7 +221,8 @@ def grown(seed: int) -> Life:
     )
     for number in range(40):
         value = None if number % 7 == 3 else b"%d" % number
-        life.append([(KEYS[number % 4], value), (b"x", b"%d" % number)], codec=number % 5)
+        once = (ONCE + b"%d" % number, b"stays")
+        life.append([(b"abcd"[number % 4 :][:1], value), (b"x", b"%d" % number), once], codec=number % 5)
         if number % 5 == 0:
             life.append([(KEYS[0], b"in transaction %d" % number)], producer=number % 3)
             life.end_transaction(number % 3, commit=number % 2 == 0)

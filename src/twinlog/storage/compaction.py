@@ -224,7 +224,7 @@ class Compaction:
 
     def _rewrite_step(self) -> int:
         segment = self._segments[self._number]
-        if not self._group:
+        if self._writing is None:
             self._begin_output(segment)
         data = self._read(segment)
         try:
