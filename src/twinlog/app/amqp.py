@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from twinlog.amqp.administration import Administration
 from twinlog.amqp.broker import AmqpBroker
-from twinlog.amqp.ports import Messages, QueueKeeper
+from twinlog.amqp.ports import CLASSIC, Messages, QueueKeeper
 from twinlog.amqp.queues import LiveMessages
 from twinlog.amqp.routing import RouteFinder
 from twinlog.amqp.store import QueueStore
@@ -81,6 +81,7 @@ class AmqpRooms:
         self.is_open = False
         self.rights: Final = MetadataRights(lambda: metadata.image)
         self.topology: Final = LiveTopology(metadata, self.rights)
+        self.topology.queue_types = (CLASSIC,)
         self.router: Final = RouteFinder(self.topology.graph)
         self.administration: Final = Administration(metadata, host.chance.fork("amqp administration"))
         self.messages: Final = make_keeper(node, self)

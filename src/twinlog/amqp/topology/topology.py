@@ -13,7 +13,19 @@ from twinlog.amqp.arguments import (
     queue_type_of,
 )
 from twinlog.amqp.codes import NOT_ALLOWED, PRECONDITION_FAILED, no_exchange, no_queue, refuse
-from twinlog.amqp.ports import CLASSIC, CONFIGURE, READ, WRITE, Caller, Done, ExchangeInfo, QueueInfo, QueueKeeper, T
+from twinlog.amqp.ports import (
+    CLASSIC,
+    CONFIGURE,
+    READ,
+    STREAM,
+    WRITE,
+    Caller,
+    Done,
+    ExchangeInfo,
+    QueueInfo,
+    QueueKeeper,
+    T,
+)
 from twinlog.amqp.routing import Edge, Graph, VhostGraph
 from twinlog.amqp.routing.types import exchange_type
 from twinlog.amqp.topology import rules
@@ -47,6 +59,7 @@ class LiveTopology:
         self._owned: dict[int, dict[QueueInfo, None]] = {}
         self._local_id_next = 0
         self.keeper = keeper or NoKeeper()
+        self.queue_types: tuple[str, ...] = (CLASSIC, STREAM)  # that somebody keeps
 
     @property
     def keeper(self) -> QueueKeeper:
@@ -169,6 +182,8 @@ class LiveTopology:
         if not server_named:
             rules.check_name("queue", name)
         kind = queue_type_of(arguments, self._default_type(vhost, durable, exclusive or auto_delete))
+        if kind not in self.queue_types:
+            refuse(PRECONDITION_FAILED, f"queues of type {kind} are not served yet; declare '{name}' as classic")
         check_queue_arguments(name, vhost, kind, arguments)
         rules.check_queue_flags(
             name,
