@@ -95,7 +95,8 @@ class Producer:
             sequence = self.sequences.get(place, 0)
             self.sequences[place] = sequence + len(values)
         fields = {"producer_id": self.id, "producer_epoch": self.epoch, "attributes": TRANSACTIONAL, **fields}
-        return batch([Record(value) for value in values], base_sequence=sequence, **fields)
+        now_ms = int(time.time() * 1000)  # older records are retention's
+        return batch([Record(value, timestamp=now_ms) for value in values], base_sequence=sequence, **fields)
 
     def produce_request(self, topic: str, data: bytes, partition: int = 0, version: int = NEW, acks: int = -1) -> Any:
         request, _ = produce_request(topic, data, partition, version, acks)
