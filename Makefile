@@ -24,7 +24,7 @@ FUZZ_SECONDS ?= 60
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut copyjob fuzz docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut copyjob fuzz pages docs wheel clean
 .PHONY: FORCE
 
 help: ## Say what there is
@@ -80,8 +80,12 @@ fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs carg
 	@cd kernel && for target in $(FUZZ_TARGETS); do \
 	  echo "fuzzing $$target"; cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done
 
-docs: setup-run ## Write the generated pages of docs/
+pages: setup-run ## Write the generated pages of docs/
 	$(PYTHON) -m twinlog.app.reference docs
+	$(PYTHON) -m twinlog.cli.reference docs
+
+docs: pages $(VENV)/.made-docs ## Write the generated pages, and the documentation as a site in site/
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 
 wheel: setup-run console-if-possible ## Build dist/*.whl
 	$(VENV)/bin/maturin build --release --quiet --interpreter $(PYTHON) --out dist
@@ -146,6 +150,11 @@ $(VENV)/.made-lint: $(VENV)/.made-run requirements/lint.txt
 $(VENV)/.made-spark: $(VENV)/.made-run requirements/spark.txt
 	@echo 'installing Spark (some 700 MB)'
 	@$(PIP) -r requirements/run.txt -r requirements/spark.txt
+	@touch $@
+
+$(VENV)/.made-docs: $(VENV)/.made-run requirements/docs.txt
+	@echo 'installing what the site needs'
+	@$(PIP) -r requirements/docs.txt
 	@touch $@
 
 $(VENV)/.made-kernel: $(VENV)/.made-run $(KERNEL_SOURCES) pyproject.toml $(if $(wildcard $(KERNEL)),,FORCE)

@@ -20,7 +20,7 @@ from twinlog.testing import Broker
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 BLOCK = re.compile(r"^```(\w+) (id|of)=(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages that tell how things are rather than what to type.
-WITHOUT_EXAMPLES: tuple[str, ...] = ("queues.md",)
+WITHOUT_EXAMPLES: tuple[str, ...] = ("console.md", "queues.md")
 
 
 class Example(NamedTuple):

@@ -16,8 +16,8 @@ from twinlog.app.settings import ENTRIES, FLAGS, NodeSettings
 from twinlog.base.settings import BadSetting
 
 FILE_VARIABLE: Final = "TWINLOG_SETTINGS"
-# Ours, but no settings: the second tells commands where a broker is.
-OTHER_VARIABLES: Final = (FILE_VARIABLE, "TWINLOG_BOOTSTRAP")
+# Ours, but no settings: they tell commands where a broker is, and who asks.
+OTHER_VARIABLES: Final = (FILE_VARIABLE, "TWINLOG_BOOTSTRAP", "TWINLOG_HTTP", "TWINLOG_USER")
 DEFAULT: Final = "default"
 
 

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from twinlog import __version__
-from twinlog.cli import config, group, log, quota, topic, txn
+from twinlog.cli import config, group, log, nouns, quota, topic, txn
 from twinlog.cli.consume import consume
 from twinlog.cli.doctor import doctor
+from twinlog.cli.init import init
 from twinlog.cli.produce import produce
+from twinlog.cli.top import top
 
 app = typer.Typer(
     help="Twinlog: one broker for Kafka and RabbitMQ clients, over one log.",
@@ -41,6 +43,8 @@ def serve(context: typer.Context) -> None:
     raise typer.Exit(serve_command(context.args))
 
 
+app.command()(init)
+app.command()(top)
 app.command()(produce)
 app.command()(consume)
 app.add_typer(topic.app, name="topic")
@@ -50,3 +54,5 @@ app.add_typer(quota.app, name="quota")
 app.add_typer(config.app, name="config")
 app.add_typer(log.app, name="log")
 app.command()(doctor)
+for noun, noun_app in nouns.APPS.items():
+    app.add_typer(noun_app, name=noun)

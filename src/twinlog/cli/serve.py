@@ -31,6 +31,9 @@ def parser() -> argparse.ArgumentParser:
         where = "DIR" if word == "--data-dir" else "HOST:PORT|off"
         made.add_argument(word, metavar=where, help=f"{setting.doc} (default {setting.default})")
     add_source_arguments(made)
+    made.add_argument(
+        "--dev", action="store_true", help="For trying things out: data in a temporary directory that goes at the end."
+    )
     made.add_argument("--ready-file", metavar="FILE", help="Write the addresses as JSON there once ready.")
     return made
 
@@ -59,6 +62,18 @@ def choice_from(arguments: argparse.Namespace) -> Choice:
 def serve_command(words: Sequence[str]) -> int:
     """The whole command; its exit code."""
     arguments = parser().parse_args(words)
+    if not arguments.dev:
+        return serve_with(arguments)
+    if arguments.data_dir is not None:
+        fail("--dev keeps no data, so --data-dir does not go with it", "Leave one of the two out.", code=2)
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="twinlog-dev-") as directory:
+        arguments.data_dir = directory
+        return serve_with(arguments)
+
+
+def serve_with(arguments: argparse.Namespace) -> int:
     choice = choice_from(arguments)
     from twinlog.app.process import serve
 

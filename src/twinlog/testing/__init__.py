@@ -8,6 +8,7 @@ with Broker() as broker:
 
 from __future__ import annotations
 
-from twinlog.testing.broker import Broker, BrokerFailed
+from twinlog.testing.broker import ApiRefused, Broker, BrokerFailed
+from twinlog.testing.faults import Faults
 
-__all__ = ["Broker", "BrokerFailed"]
+__all__ = ["ApiRefused", "Broker", "BrokerFailed", "Faults"]

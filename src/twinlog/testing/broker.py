@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -11,11 +12,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
+
+from twinlog.base.address import parse_address
+from twinlog.testing.faults import Faults
 
 POLL_S: Final = 0.005
 LOG_TAIL_CHARACTERS: Final = 4000
+
+
+class ApiRefused(Exception):
+    """The broker's HTTP API refused something; the text says why."""
 
 
 class BrokerFailed(Exception):
@@ -38,7 +48,9 @@ class Broker:
         environment: Mapping[str, str] | None = None,
         start_timeout_s: float = 30.0,
         stop_timeout_s: float = 30.0,
+        faults: bool = False,
     ) -> None:
+        self._faults = faults
         self._settings: dict[str, object] = {
             "kafka.listen": "127.0.0.1:0",
             "amqp.listen": "off",
@@ -101,6 +113,56 @@ class Broker:
         path = self._own_home() / "log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    # ---- what is in it ----------------------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, body: object = None, *, user: str = "guest", password: str = "guest") -> Any:
+        """A request to the HTTP API (``http.listen`` has to be on); what it answered, or ``ApiRefused``."""
+        host, port = parse_address(self.http)
+        token = base64.b64encode(f"{user}:{password}".encode()).decode()
+        headers = {"Authorization": f"Basic {token}", "Content-Type": "application/json"}
+        connection = HTTPConnection(host, port, timeout=self._start_timeout_s)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status >= 400:
+            raise ApiRefused(f"{method} {path}: {answer.status} {content.decode(errors='replace')}")
+        return json.loads(content) if content else None
+
+    def create_topic(self, name: str, *, partitions: int = 1, configs: Mapping[str, object] | None = None) -> None:
+        self.ask("PUT", f"/api/topics/{quote(name)}", {"partitions": partitions, "configs": dict(configs or {})})
+
+    def delete_topic(self, name: str) -> None:
+        self.ask("DELETE", f"/api/topics/{quote(name)}")
+
+    def create_queue(self, name: str, *, durable: bool = True, arguments: Mapping[str, object] | None = None) -> None:
+        """In the vhost ``/``."""
+        body = {"durable": durable, "arguments": dict(arguments or {})}
+        self.ask("PUT", f"/api/queues/%2F/{quote(name, safe='')}", body)
+
+    def delete_queue(self, name: str) -> None:
+        self.ask("DELETE", f"/api/queues/%2F/{quote(name, safe='')}")
+
+    # ---- what breaks ------------------------------------------------------------------------------------------
+
+    @property
+    def faults(self) -> Faults:
+        """Knobs that break things in the running broker. Those of the disk need ``Broker(faults=True)``."""
+        return Faults(self)
+
+    def set_disk_delay(self, delay_ms: float) -> None:
+        assert self._faults or not delay_ms, "start it with Broker(faults=True) to slow its disk"
+        if self._faults:
+            partial = self._delay_file.with_suffix(".partial")
+            partial.write_text(str(delay_ms))
+            partial.replace(self._delay_file)
+
+    @property
+    def _delay_file(self) -> Path:
+        return self._own_home() / "disk-delay-ms"
+
     # ---- its life ---------------------------------------------------------------------------------------------
 
     def start(self) -> Broker:
@@ -111,8 +173,7 @@ class Broker:
         command = [
             sys.executable,
             "-m",
-            "twinlog",
-            "serve",
+            *(("twinlog.testing.slow_serve", str(self._delay_file)) if self._faults else ("twinlog", "serve")),
             "--data-dir",
             str(self.data_dir),
             "--ready-file",

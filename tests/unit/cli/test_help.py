@@ -11,6 +11,7 @@ import pytest
 COMMANDS = ["", "serve", "produce", "consume", "topic", "topic create", "topic list", "topic describe", "topic alter"]
 COMMANDS += ["topic delete", "config", "config show", "config explain"]
 COMMANDS += ["quota", "quota set", "quota describe", "quota remove", "log", "log inspect", "doctor"]
+COMMANDS += ["init", "top", "queue", "queue list", "queue create", "exchange create", "user create", "policy create"]
 COMMANDS += ["group", "group list", "group describe", "group reset-offsets", "group delete"]
 
 
