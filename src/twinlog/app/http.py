@@ -37,7 +37,6 @@ def managed_node(node: Node) -> Managed:
         machine=LocalMachine(),
         static=BuiltFiles(),
         tasks=node.host.tasks,
-        network=node.host.network,
         chance=node.host.chance.fork("http sessions"),
         log=node.log,
         now_ms=clock.now_ms,
@@ -48,6 +47,8 @@ def managed_node(node: Node) -> Managed:
         messages=rooms.messages if rooms.is_open else None,
         clients=AmqpClients(node),
         started_ms=clock.now_ms(),
+        memory_alarm_bytes=node.settings.amqp.memory_alarm_bytes,
+        disk_free_min_bytes=node.settings.amqp.disk_free_min_bytes,
     )
     managed.figures = Figures(managed)
     return managed

@@ -179,6 +179,9 @@ def test_health_checks_answer_for_listeners_and_alarms(api: Api) -> None:
         assert api.get(f"/api/health/checks/{check}")["status"] == "ok", check
     missing = api.call("GET", "/api/health/checks/port-listener/1")
     assert (missing.status, missing.json["status"], missing.json["missing"]) == (503, "failed", 1)
+    assert api.get("/api/aliveness-test/%2F") == {"status": "ok"}
+    assert api.get("/api/queues/%2F/aliveness-test")["messages"] == 0
+    api.delete("/api/queues/%2F/aliveness-test")
     nobody = api.as_user(None)
     assert nobody.call("GET", "/health/ready").json == {"status": "ok"}
     assert nobody.call("GET", "/api/health/checks/alarms").status == 401

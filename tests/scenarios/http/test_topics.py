@@ -118,3 +118,29 @@ def test_the_api_describes_every_route_of_itself(api: Api) -> None:
     assert page.headers["content-type"].startswith("text/html")
     assert b"/api/queues/{vhost}/{name}" in page.body
     assert b"http://" not in page.body and b"https://" not in page.body, "nothing from elsewhere"
+
+
+def test_an_open_transaction_is_shown_until_it_ends(api: Api, http_broker: Broker, name: str) -> None:
+    api.put(f"/api/topics/{name}")
+    producer = confluent_kafka.Producer({"bootstrap.servers": http_broker.kafka, "transactional.id": f"id-{name}"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(name, "v")
+    producer.flush(20)
+    told = api.get(f"/api/transactions/id-{name}")
+    assert (told["state"], told["partitions"]) == ("Ongoing", [{"topic": name, "partition": 0}])
+    assert [each["name"] for each in api.get("/api/transactions?state=Ongoing")] == [f"id-{name}"]
+    producer.commit_transaction(30)
+    while (state := api.get(f"/api/transactions/id-{name}")["state"]) == "PrepareCommit":
+        pass  # the markers are on their way
+    assert state == "CompleteCommit"
+
+
+def test_quotas_are_set_shown_and_lifted(api: Api, name: str) -> None:
+    api.put("/api/quotas", {"user": name, "client_id": "*", "values": {"producer_byte_rate": 1000}})
+    told = [each for each in api.get("/api/quotas") if each.get("user") == name]
+    assert told == [{"user": name, "client_id": "*", "values": {"producer_byte_rate": 1000.0}}]
+    bad = api.call("PUT", "/api/quotas", {"user": name, "values": {"producer_byte_rate": -1}})
+    assert (bad.status, bad.json["error"]) == (400, "invalid_request")
+    api.put("/api/quotas", {"user": name, "client_id": "*", "values": {"producer_byte_rate": None}})
+    assert [each for each in api.get("/api/quotas") if each.get("user") == name] == []

@@ -17,7 +17,7 @@ from twinlog.amqp.topology import LiveTopology
 from twinlog.amqp.users import MetadataRights
 from twinlog.base.logs import Log
 from twinlog.cluster import Image
-from twinlog.host import Chance, Network, Tasks
+from twinlog.host import Chance, Tasks
 from twinlog.kafka.broker import Broker
 from twinlog.servers.http.settings import HttpSettings
 
@@ -139,7 +139,6 @@ class Managed:
     machine: Machine
     static: StaticFiles
     tasks: Tasks
-    network: Network
     chance: Chance
     log: Log
     now_ms: Callable[[], int]
@@ -149,8 +148,10 @@ class Managed:
     kafka_requests: Callable[[], Mapping[int, Any]]
     messages: Messages | None = None
     clients: Clients | None = None
-    pipelines: Any = None
     started_ms: int = 0
+    memory_alarm_bytes: int = 0
+    """0: a share of what the machine has."""
+    disk_free_min_bytes: int = 0
     figures: Figures = field(init=False)
     guard: Guard = field(init=False)
     routes: Sequence[Route] = ()

@@ -102,7 +102,7 @@ def queue_view(managed: Managed, info: QueueInfo) -> dict[str, Any]:
     }
     if info.type != "classic":
         view |= {"leader": managed.node_name, "members": [managed.node_name], "online": [managed.node_name]}
-    if info.type == STREAM or (info.name in managed.image.topics_by_name and info.type == STREAM):
+    if info.type == STREAM and info.name in managed.image.topics_by_name:
         view["twin"] = {"topic": info.name}
     return view
 

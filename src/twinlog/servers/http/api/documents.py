@@ -37,6 +37,8 @@ GROUP_TEXT: Final = {
     "topics": "Topics",
     "records": "Records of topics",
     "groups": "Consumer groups",
+    "transactions": "Transactions",
+    "quotas": "Quotas",
     "health": "Health",
     "events": "Live figures",
     "metrics": "Metrics",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from twinlog import _kernel
 from twinlog.amqp.ports import Caller
 from twinlog.servers.http.api.exchanges import NO_CONNECTION
 from twinlog.servers.http.api.overview import alarms
+from twinlog.servers.http.api.queues import messages_of
 from twinlog.servers.http.message import Request, Response, bad_request, ok
 from twinlog.servers.http.ports import Managed
 from twinlog.servers.http.router import ANYBODY, USER, VHOST, Routes
 from twinlog.servers.http.waiting import outcome_of
+from twinlog.wire.amqp import Properties, encode_properties
 
 routes = Routes("health")
 
-WELL = {"status": "ok"}
+WELL: Final = {"status": "ok"}
+ALIVENESS: Final = "aliveness-test"
 
 
 def failed(reason: str, **more: Any) -> Response:
@@ -105,7 +109,7 @@ async def aliveness(managed: Managed, request: Request) -> Response:
         managed.tasks,
         lambda done: managed.topology.declare_queue(
             caller,
-            "aliveness-test",
+            ALIVENESS,
             passive=False,
             durable=False,
             exclusive=False,
@@ -115,4 +119,11 @@ async def aliveness(managed: Managed, request: Request) -> Response:
             done=done,
         ),
     )
+    messages = messages_of(managed)
+    info = managed.topology.find_queue(caller.vhost, ALIVENESS)
+    assert info is not None
+    run = _kernel.build_run("", ALIVENESS, 0, [(encode_properties(Properties()), b"test_message")])
+    messages.publish(run, [info])
+    if messages.queue(info).get(no_ack=True) is None:
+        return failed("a message that was published could not be taken")
     return ok(WELL)

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from twinlog.amqp.ports import QueueStatus
 from twinlog.base.metrics import Histogram
+from twinlog.kafka.transactions import TransactionState
 from twinlog.servers.http.api.overview import RABBITMQ_VERSION, alarms
 from twinlog.servers.http.figures import overview_totals
 from twinlog.servers.http.listing import pattern
@@ -105,6 +106,10 @@ FAMILIES: Final[dict[str, Family]] = {
             "From a request's bytes to its answer, by API. Fetches wait for data on purpose.",
             ("api",),
         ),
+        Family("twinlog_kafka_throttled_total", COUNTER, "Clients told to be quiet for a while, by quota.", ("quota",)),
+        Family("twinlog_kafka_memory_delays_total", COUNTER, "Produce requests slowed down: memory was short."),
+        Family("twinlog_kafka_slow_readers_closed_total", COUNTER, "Peers parted from: they took nothing."),
+        Family("twinlog_transactions_open", GAUGE, "Transactions that are not ended."),
         Family("twinlog_topics", GAUGE, "Topics, the broker's own included."),
         Family("twinlog_partitions", GAUGE, "Partitions."),
         Family("twinlog_partitions_offline", GAUGE, "Partitions without a leader: somebody has to look."),
@@ -220,9 +225,9 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     descriptors, descriptors_max = machine.descriptors()
     directories = managed.broker.store.describe()
     page.add("rabbitmq_process_resident_memory_bytes", totals["resident_bytes"])
-    page.add("rabbitmq_resident_memory_limit_bytes", int(machine.memory_bytes() * 0.6))
+    page.add("rabbitmq_resident_memory_limit_bytes", managed.memory_alarm_bytes or int(machine.memory_bytes() * 0.6))
     page.add("rabbitmq_disk_space_available_bytes", min((each.usable_bytes for each in directories), default=0))
-    page.add("rabbitmq_disk_space_available_limit_bytes", 1 << 30)
+    page.add("rabbitmq_disk_space_available_limit_bytes", managed.disk_free_min_bytes)
     page.add("rabbitmq_process_open_fds", descriptors)
     page.add("rabbitmq_process_max_fds", descriptors_max)
     kafka_connections = sum(1 for _ in managed.kafka_connections())
@@ -235,6 +240,17 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     page.add("twinlog_kafka_bytes_in_total", totals["kafka_bytes"])
     for key, histogram in sorted(managed.kafka_requests().items()):
         page.add_histogram("twinlog_kafka_request_seconds", histogram, api=APIS[key].name if key in APIS else str(key))
+    counts = managed.broker.metrics
+    for quota, count in (
+        ("produce", counts.produce_throttled),
+        ("fetch", counts.fetch_throttled),
+        ("request", counts.requests_throttled),
+        ("connection", counts.connections_throttled),
+    ):
+        page.add("twinlog_kafka_throttled_total", count, quota=quota)
+    page.add("twinlog_kafka_memory_delays_total", counts.memory_delays)
+    page.add("twinlog_kafka_slow_readers_closed_total", counts.slow_readers_closed)
+    page.add("twinlog_transactions_open", open_transactions(managed))
     page.add("twinlog_topics", len(image.topics_by_name))
     page.add("twinlog_partitions", image.partition_count)
     offline = sum(1 for topic in image.topics_by_name.values() for each in topic.partitions if each.leader < 0)
@@ -289,6 +305,16 @@ def add_queue_totals(page: Page, totals: Mapping[str, int]) -> None:
     page.add("rabbitmq_queue_messages", ready + unacked)
     page.add("rabbitmq_queue_messages_ready", ready)
     page.add("rabbitmq_queue_messages_unacked", unacked)
+
+
+def open_transactions(managed: Managed) -> int:
+    shards = managed.broker.transactions.topic.runtime.active_shards()
+    return sum(
+        1
+        for shard in shards
+        for each in shard.machine.transactions.values()
+        if each.state is TransactionState.ONGOING or each.state.is_decided
+    )
 
 
 def group_lags(managed: Managed) -> Iterator[tuple[str, str, int]]:

@@ -157,9 +157,6 @@ def alarms(managed: Managed) -> list[dict[str, str]]:
     for directory in managed.broker.store.directories:
         if directory.flusher.fault is not None:
             found.append({"resource": "disk", "reason": f"a data directory is offline: {directory.flusher.fault}"})
-    for facts in managed.broker.store.describe():
-        if facts.total_bytes > 0 and facts.usable_bytes < min(1 << 30, facts.total_bytes // 20):
-            found.append({"resource": "disk", "reason": f"only {facts.usable_bytes >> 20} MiB are free"})
     found += [
         {"resource": name, "reason": f"the {name} alarm is raised: publishers are held back"}
         for name in (managed.clients.alarms() if managed.clients else ())
@@ -182,7 +179,7 @@ def node_view(managed: Managed) -> dict[str, Any]:
         "db_dir": facts[0].path if facts else "",
         "disk_free": free,
         "disk_free_alarm": "disk" in raised,
-        "disk_free_limit": 1 << 30,
+        "disk_free_limit": managed.disk_free_min_bytes,
         "enabled_plugins": ["rabbitmq_management", "rabbitmq_prometheus"],
         "erlang_version": "27",
         "exchange_types": [{"name": kind, "enabled": True, "description": ""} for kind in exchange_kinds()],
@@ -190,7 +187,7 @@ def node_view(managed: Managed) -> dict[str, Any]:
         "fd_used": descriptors,
         "log_files": ["stderr"],
         "mem_alarm": "memory" in raised,
-        "mem_limit": int(machine.memory_bytes() * 0.6),
+        "mem_limit": managed.memory_alarm_bytes or int(machine.memory_bytes() * 0.6),
         "mem_used": machine.resident_bytes(),
         "name": managed.node_name,
         "net_ticktime": 60,
