@@ -40,7 +40,7 @@ class SimReader:
         self.once = once
         self.held: dict[Place, dict[int, bytes]] = {place: {} for place in places}
         self.unreadable: dict[Place, None] = {}
-        self.timeout_ms = 30_000 if once else chance.pick([300, 2000, 10_000])
+        self.timeout_ms = 30_000 if once else chance.pick([2_000, 5_000, 10_000])  # large answers take their time
         self._ends: dict[Place, int] = {}
         self._done: dict[Place, None] = {}
         self._reader = Reader(
