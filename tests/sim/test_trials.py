@@ -64,3 +64,9 @@ def test_names_are_listed_and_checked(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["--list"]) == 0
     assert "ack-before-sync" in capsys.readouterr().out
     assert main(["--planted", "no-such-bug"]) == 2
+
+
+@pytest.mark.parametrize(("workload", "seed"), [("queues", 823)])
+def test_a_seed_that_found_something_once_is_good_now(workload: str, seed: int) -> None:
+    outcome = try_seed(seed, workload)
+    assert not outcome.kind, complaint(outcome)

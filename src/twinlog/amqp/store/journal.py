@@ -143,6 +143,10 @@ class Journal(NeverSmall):
         self._names_unsynced = True
         self.on_rolled()
 
+    @property
+    def unsynced_files(self) -> list[File]:
+        return list(self._unsynced)
+
     def delete_first(self) -> None:
         entry = self.files.pop(0)
         entry.file.close()

@@ -171,7 +171,8 @@ class Mover:
         except HostFault as fault:
             self._store.fail(fault)
             return
-        self._store.disk.start_sync(self._files, [], self._on_index_synced)
+        files = [*self._files, *self._store.journal.unsynced_files]
+        self._store.disk.start_sync(files, [self._store.directory], self._on_index_synced)
 
     def _on_index_synced(self, error: Exception | None) -> None:
         for file in self._files:

@@ -244,6 +244,8 @@ class Recovery:
 
     def _write_index(self, journal_from: int) -> None:
         """Before anything goes that the index names, and before acks go that say why it may be missing."""
+        for entry in self._journal.files:
+            self._disk.sync_now(entry.file)
         files = self._store.write_index(journal_from)
         for file in files:
             self._disk.sync_now(file)

@@ -335,7 +335,12 @@ class QueueStore:
         return list(self._acks_left)
 
     def write_index(self, journal_from: int) -> list[File]:
-        """Writes index and acks under temporary names, and returns the files, which are neither synced nor renamed."""
+        """Writes index and acks under temporary names, and returns the files, which are neither synced nor renamed.
+
+        They tell what is settled now. So the journal has to be on stable storage up to here before they get their
+        names: a dead letter may stand there that is the reason for which its message is settled."""
+        self._write_settled()
+        self.journal.write()
         files: list[File] = []
         queues = list(self.queues.values())
         contents = index_files(queues, journal_from)
