@@ -179,13 +179,23 @@ class Mover:
             file.close()
         if self._failed(error):
             return
+        # Acks first, and durably: an index that counts without them would lose what only they tell.
+        *acks, _ = self._files
+        if self._rename(acks):
+            self._store.disk.start_sync([], [self._store.directory], self._on_acks_named)
+
+    def _rename(self, files: list[File]) -> bool:
         try:
-            for file in self._files:
+            for file in files:
                 self._store.disk.rename(file.path, file.path.removesuffix(".new"))
         except HostFault as fault:
             self._store.fail(fault)
-            return
-        self._store.disk.start_sync([], [self._store.directory], self._on_named)
+            return False
+        return True
+
+    def _on_acks_named(self, error: Exception | None) -> None:
+        if not self._failed(error) and self._rename(self._files[-1:]):
+            self._store.disk.start_sync([], [self._store.directory], self._on_named)
 
     def _on_named(self, error: Exception | None) -> None:
         if self._failed(error):

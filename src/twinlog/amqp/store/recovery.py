@@ -250,6 +250,8 @@ class Recovery:
         for file in files:
             self._disk.sync_now(file)
             file.close()
+            if file is files[-1]:  # the index counts only when the acks have their names
+                self._disk.sync_directory_now(self._directory)
             self._disk.rename(file.path, file.path.removesuffix(".new"))
         self._disk.sync_directory_now(self._directory)
 
