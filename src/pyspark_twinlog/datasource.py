@@ -40,9 +40,12 @@ class TwinlogDataSource(DataSource):
         return StreamReader(read_options(self.options, streaming=True))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from pyspark_twinlog.sink import BatchWriter
+        from pyspark_twinlog.sink import BatchWriter, EachBatchWriter
 
-        return BatchWriter(write_options(self.options, streaming=False), schema)
+        options = write_options(self.options, streaming=False)
+        if options.epoch:
+            return EachBatchWriter(write_options(self.options, streaming=True), schema)
+        return BatchWriter(options, schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         from pyspark_twinlog.sink import StreamWriter

@@ -52,12 +52,15 @@ WRITE: Final = (
     "decisionTopic",
     "transactionTimeoutMs",
     "acceptLostBatch",
+    "queryId",
+    "batchId",
     "kafka.compression.type",
     "kafka.batch.size",
 )
 # Of the official connector and of Kafka's clients; without a meaning here, and without harm.
 PASSED_OVER: Final = (
     "path",
+    "queryname",
     "checkpointlocation",
     "fetchoffset.numretries",
     "fetchoffset.retryintervalms",
@@ -325,6 +328,7 @@ class WriteOptions:
     batch_bytes: int | None
     checkpoint: str
     accepted_loss: int | None
+    epoch: tuple[str, int] | None = None  # (query, batch) of a write inside foreachBatch
 
 
 def write_options(given: Mapping[str, str], *, streaming: bool) -> WriteOptions:
@@ -344,4 +348,14 @@ def write_options(given: Mapping[str, str], *, streaming: bool) -> WriteOptions:
         batch_bytes=options.number("kafka.batch.size"),
         checkpoint=options.get("checkpointLocation"),
         accepted_loss=options.number("acceptLostBatch", least=0),
+        epoch=_epoch(options),
     )
+
+
+def _epoch(options: Options) -> tuple[str, int] | None:
+    batch = options.number("batchId", least=0)
+    if batch is None:
+        return None
+    if not options.get("queryId") or not options.get("sinkId"):
+        raise OptionWrong("batchId, for a write inside foreachBatch, goes together with queryId and sinkId")
+    return options.get("queryId"), batch

@@ -193,12 +193,8 @@ class StreamWriter(DataSourceStreamArrowWriter):
         if plan is None:
             with _told():
                 return Written(_write(client, options, None, iterator, slot))
-        context = TaskContext.get()
-        query = context.getLocalProperty(QUERY_ID) if context else None
-        batch = context.getLocalProperty(BATCH_ID) if context else None
-        if query is None or batch is None:
-            raise TwinlogSparkError("this Spark does not tell its tasks the batch: set exactlyOnce to false")
-        if _already_decided(plan, query, int(batch)):
+        query, batch = options.epoch or _epoch_of_task()
+        if _already_decided(plan, query, batch):
             for _ in iterator:
                 pass
             return Written(0, None, plan, query, skipped=True)
@@ -278,6 +274,34 @@ class StreamWriter(DataSourceStreamArrowWriter):
             f"{told}. The query was down for longer than the transaction timeout. Write these records again from the "
             f"batch's source offsets, then go on with the option acceptLostBatch={decision.batch}"
         )
+
+
+class EachBatchWriter(DataSourceArrowWriter):
+    """Writes one micro-batch inside ``foreachBatch`` as the stream writer would: for output modes that Spark does not
+    grant to sinks in Python, and for programs that write to several places."""
+
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        assert options.epoch is not None
+        self._batch = options.epoch[1]
+        self._stream = StreamWriter(options, schema)
+
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        return self._stream.write(iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        self._stream.commit(messages, self._batch)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        self._stream.abort(messages, self._batch)
+
+
+def _epoch_of_task() -> tuple[str, int]:
+    context = TaskContext.get()
+    query = context.getLocalProperty(QUERY_ID) if context else None
+    batch = context.getLocalProperty(BATCH_ID) if context else None
+    if query is None or batch is None:
+        raise TwinlogSparkError("this Spark does not tell its tasks the batch: set exactlyOnce to false")
+    return query, int(batch)
 
 
 def _already_decided(plan: Plan, query: str, batch: int) -> bool:

@@ -64,7 +64,8 @@ def topic(client: Client) -> Callable[..., str]:
 
     def make(partitions: int = 3, **configs: str) -> str:
         name = f"t{os.getpid()}-{next(_numbers)}"
-        named = {key.replace("_", "."): value for key, value in configs.items()}
+        # The records of these tests are old, and shall stay.
+        named = {"retention.ms": "-1", **{key.replace("_", "."): value for key, value in configs.items()}}
         client.create_topic(name, partitions, configs=named)
         client.topic(name)
         return name

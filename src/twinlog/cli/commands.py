@@ -11,6 +11,7 @@ from twinlog.cli import config, group, log, nouns, quota, topic, txn
 from twinlog.cli.consume import consume
 from twinlog.cli.doctor import doctor
 from twinlog.cli.init import init
+from twinlog.cli.pipeline import app as pipeline_app
 from twinlog.cli.produce import produce
 from twinlog.cli.top import top
 
@@ -53,6 +54,7 @@ app.add_typer(txn.app, name="txn")
 app.add_typer(quota.app, name="quota")
 app.add_typer(config.app, name="config")
 app.add_typer(log.app, name="log")
+app.add_typer(pipeline_app, name="pipeline")
 app.command()(doctor)
 for noun, noun_app in nouns.APPS.items():
     app.add_typer(noun_app, name=noun)

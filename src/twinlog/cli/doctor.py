@@ -17,6 +17,7 @@ from twinlog.app.sources import SettingsError, choose
 from twinlog.base import HostFault
 from twinlog.cli.ending import fail
 from twinlog.cli.options import Json, print_json
+from twinlog.cli.pipeline import doctor_spark
 from twinlog.host.local.disk import LocalDisk
 from twinlog.storage import WrongDirectory
 from twinlog.storage.directory import key_of, room_to_keep
@@ -40,6 +41,7 @@ class Finding(NamedTuple):
 
 
 def doctor(
+    part: Annotated[str, typer.Argument(metavar="[spark]", help="Look at what the Spark side needs instead.")] = "",
     data_dir: Annotated[str, typer.Option("--data-dir", metavar="DIR", help="Of the node to look at.")] = "",
     settings: Annotated[str, typer.Option("--settings", metavar="FILE", help="The node's TOML file.")] = "",
     assign: Annotated[list[str], typer.Option("--set", metavar="NAME=VALUE", help="As `serve --set`.")] = [],  # noqa: B006
@@ -47,6 +49,11 @@ def doctor(
     json: Json = False,
 ) -> None:
     """Check data directory, limits, disk and clock, and say what to do. Changes nothing; the node may be running."""
+    if part:
+        if part != "spark":
+            fail(f"there is nothing to look at by the name {part!r}", "Ask for `doctor` or `doctor spark`.", code=2)
+        doctor_spark()
+        return
     flags = {"--data-dir": data_dir} if data_dir else {}
     try:
         chosen = choose(file=settings or None, environment=os.environ, flags=flags, assignments=assign).settings()
