@@ -20,12 +20,13 @@ PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 SEEDS ?= 2000
 CUTS ?= 200
 FUZZ_SECONDS ?= 60
+ROUNDS ?= 50
 # Test processes side by side. One thing per core: the clients and brokers of tests/compat are processes, too.
 JOBS ?= 2
 ARGS ?=
 
 .PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut copyjob fuzz pages docs wheel clean
-.PHONY: FORCE
+.PHONY: FORCE sparkfaults
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +74,9 @@ powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root
 
 copyjob: setup ## Copy 100,000 records in transactions, three times, while everything is killed
 	$(PYTHON) -m pytest -q -s tests/faults/copy_job -m slow --timeout 0 $(ARGS)
+
+sparkfaults: setup ## Kill drivers and brokers under a running Spark query ROUNDS=n times
+	ROUNDS=$(ROUNDS) $(PYTHON) -m pytest -q tests/spark/test_faults.py -m slow --timeout 0 $(ARGS)
 
 fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs cargo-fuzz)
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \

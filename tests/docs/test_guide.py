@@ -20,7 +20,8 @@ from twinlog.testing import Broker
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 BLOCK = re.compile(r"^```(\w+) (id|of)=(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages that tell how things are rather than what to type.
-WITHOUT_EXAMPLES: tuple[str, ...] = ("console.md", "queues.md")
+# spark.md: its examples start Java several times; tests/spark does what they do.
+WITHOUT_EXAMPLES: tuple[str, ...] = ("console.md", "queues.md", "spark.md")
 
 
 class Example(NamedTuple):
