@@ -98,6 +98,16 @@ def test_row_33_publishing_to_an_internal_exchange_is_403(channel: Channel, new_
         channel.next_thing()
 
 
+def test_a_delayed_message_comes_when_its_time_is_over(channel: Channel, queue: str, new_name: NewName) -> None:
+    name = new_name()
+    channel.exchange(name, "x-delayed-message", auto_delete=True, arguments={"x-delayed-type": "direct"})
+    channel.bind(queue, name, "key")
+    channel.consume(queue, no_ack=True)
+    channel.publish(name, "key", b"later", Properties(headers={"x-delay": 300}))
+    channel.publish(name, "key", b"at once")
+    assert [each.body for each in channel.deliveries(2)] == [b"at once", b"later"]
+
+
 def test_row_33_a_message_beyond_the_limit_is_406_and_the_connection_stays(client: Client, queue: str) -> None:
     channel = client.channel(2)
     channel.publish("", queue, bytes((16 << 20) + 1))

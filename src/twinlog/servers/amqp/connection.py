@@ -43,6 +43,8 @@ FRAME_MAX_BEFORE_TUNE: Final = 8192
 FRAME_OVERHEAD: Final = 8
 IDLE_HALVES_MAX: Final = 4  # two whole timeouts, looked at twice in each
 
+CHANNEL_CLOSE: Final = (wire.ChannelClose.CLASS_ID, wire.ChannelClose.METHOD_ID)
+
 HEADER, START, TUNE, OPEN, RUNNING, CLOSING, CLOSED = range(7)
 
 
@@ -75,6 +77,7 @@ class AmqpConnection:
         self._events: list[tuple[Any, ...]] = []  # of the last piece that was parsed
         self._place = 0  # the next of them
         self._put_off: dict[int, deque[tuple[Any, ...]]] = {}  # by channel
+        self._ready: deque[int] = deque()  # channels whose wait is over
         self._is_going_on = False
         self._turn_enders: dict[int, None] = {}
         self._closing_channels: dict[int, None] = {}  # we closed them, and wait for the client to agree
@@ -162,14 +165,17 @@ class AmqpConnection:
             self._close_with(failure.code, failure.message, class_id, method_id)
 
     def go_on(self, number: int) -> None:
+        self._ready.append(number)
         if self._is_going_on:
-            return
+            return  # one channel's answer was another's
         self._is_going_on = True
         try:
-            self._work_off(number)
+            while self._ready:
+                self._work_off(self._ready.popleft())
             self._end_turn()
         finally:
             self._is_going_on = False
+        self._waited()
 
     def soon(self, callback: Callable[[], None]) -> None:
         self.server.tasks.soon(callback)
@@ -258,9 +264,14 @@ class AmqpConnection:
                 return
             self._take(events.popleft())
         self._put_off.pop(number, None)
-        if not self._put_off:
+
+    def _waited(self) -> None:
+        """A channel has no longer to wait: if none has, the connection is read again, or closed as was asked."""
+        if self._put_off or self.state != RUNNING:
+            return
+        if not self._close_asked:
             self._release("channel")
-        if self._close_asked and not self._is_busy():
+        elif not self._is_busy():
             self._agree_to_close()
 
     def _is_busy(self) -> bool:
@@ -444,6 +455,7 @@ class AmqpConnection:
         self.send(encode_method(number, wire.ChannelOpenOk()))
 
     def _close_channel(self, number: int, refused: Refused, class_id: int, method_id: int) -> None:
+        put_off = self._put_off.get(number, ())
         self._end_channel(number)
         self._closing_channels[number] = None
         text = reply_text(refused.code, refused.message)
@@ -451,13 +463,17 @@ class AmqpConnection:
             reply_code=refused.code, reply_text=text, failing_class=class_id, failing_method=method_id
         )
         self.send(encode_method(number, close))
+        if any(event[0] == AMQP_METHOD and event[2:4] == CHANNEL_CLOSE for event in put_off):
+            # The client closes it, too, and waits for the answer.
+            self._closing_channels.pop(number)
+            self.send(encode_method(number, wire.ChannelCloseOk()))
 
     def _end_channel(self, number: int) -> None:
         channel = self.channels.pop(number)
         channel.end()
         self.broker.counts.channel_closed += 1
-        if self._put_off.pop(number, None) is not None and not self._put_off:
-            self.server.tasks.soon(self._release, "channel")
+        self._put_off.pop(number, None)
+        self.server.tasks.soon(self._waited)
 
     def _end_channels(self) -> None:
         channels, self.channels = self.channels, {}
