@@ -21,7 +21,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 BLOCK = re.compile(r"^```(\w+) (id|of)=(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages that tell how things are rather than what to type.
 # spark.md: its examples start Java several times; tests/spark does what they do.
-WITHOUT_EXAMPLES: tuple[str, ...] = ("console.md", "queues.md", "spark.md")
+WITHOUT_EXAMPLES: tuple[str, ...] = ("console.md", "spark.md")
 
 
 class Example(NamedTuple):
@@ -40,12 +40,12 @@ def examples(page: Path) -> dict[str, Example]:
     return found
 
 
-def run(example: Example, bootstrap: str, folder: Path) -> str:
-    code = example.code.replace("127.0.0.1:9092", bootstrap).replace(
-        ".venv/bin/twinlog", f"{sys.executable} -m twinlog"
-    )
+def run(example: Example, broker: Broker, folder: Path) -> str:
+    code = example.code.replace("127.0.0.1:9092", broker.kafka).replace("127.0.0.1:5672", broker.amqp)
+    code = code.replace(".venv/bin/twinlog", f"{sys.executable} -m twinlog")
     command = [sys.executable, "-c", code] if example.language == "python" else ["bash", "-euo", "pipefail", "-c", code]
-    environment = {**os.environ, "TWINLOG_BOOTSTRAP": bootstrap, "TZ": "UTC", "NO_COLOR": "1"}
+    addresses = {"TWINLOG_BOOTSTRAP": broker.kafka, "TWINLOG_AMQP": broker.amqp, "TWINLOG_HTTP": broker.http}
+    environment = {**os.environ, **addresses, "TZ": "UTC", "NO_COLOR": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=60, cwd=folder)
     assert done.returncode == 0, f"{example.code}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -55,6 +55,6 @@ def run(example: Example, bootstrap: str, folder: Path) -> str:
 def test_every_example_prints_what_the_page_shows(name: str, tmp_path: Path) -> None:
     found = examples(GUIDE / name)
     assert bool(found) != (name in WITHOUT_EXAMPLES)
-    with Broker() as broker:
+    with Broker(settings={"amqp.listen": "127.0.0.1:0", "http.listen": "127.0.0.1:0"}) as broker:
         for example_name, example in found.items():
-            assert run(example, broker.kafka, tmp_path) == example.prints, example_name
+            assert run(example, broker, tmp_path) == example.prints, example_name

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from twinlog import __version__
-from twinlog.cli import config, group, log, nouns, quota, topic, txn
+from twinlog.cli import config, group, log, messages, nouns, quota, topic, txn
 from twinlog.cli.consume import consume
 from twinlog.cli.doctor import doctor
 from twinlog.cli.init import init
@@ -48,6 +48,9 @@ app.command()(init)
 app.command()(top)
 app.command()(produce)
 app.command()(consume)
+app.command()(messages.publish)
+app.command()(messages.get)
+app.command("consume-queue")(messages.consume_queue)
 app.add_typer(topic.app, name="topic")
 app.add_typer(group.app, name="group")
 app.add_typer(txn.app, name="txn")
