@@ -66,7 +66,14 @@ def test_names_are_listed_and_checked(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["--planted", "no-such-bug"]) == 2
 
 
-@pytest.mark.parametrize(("workload", "seed"), [("queues", 823), ("queues", 2333)])
+@pytest.mark.parametrize(("workload", "seed"), [("queues", 823), ("queues", 2333), ("queues", 5740)])
 def test_a_seed_that_found_something_once_is_good_now(workload: str, seed: int) -> None:
     outcome = try_seed(seed, workload)
     assert not outcome.kind, complaint(outcome)
+
+
+def test_the_story_of_queues_tells_how_each_life_ended() -> None:
+    outcome = try_seed(5740, "queues")
+    ends = [line.rpartition(" ")[2] for line in outcome.story]
+    assert ends == ["stop", "cut_power", "kill", "kill"]
+    assert "power cut" in outcome.plan

@@ -43,19 +43,24 @@ QUEUES: Final[dict[str, dict[str, Any]]] = {
     "dead": {},
     "transient": {},
 }
+LIVES: Final = 4
 HOWS: Final = ("stop", "kill", "cut_power", "cut_power")
 
 
 def draw(chance: SimChance) -> Plan:
-    return draw_log_plan(chance, ("kill",))
+    plan = draw_log_plan(chance, ("kill",))
+    plan.about = f"{LIVES} lives of a store of queues, each ended by a stop, a kill or a power cut"
+    return plan
 
 
 def play(world: World, plan: Plan, stage: Stage) -> None:
     trial = QueuesTrial(world, world.chance.fork("queues"))
-    for _ in range(4):
+    for _ in range(LIVES):
         for _ in range(trial.chance.between(5, 60)):
             trial.act()
-        trial.restart(trial.chance.pick(HOWS))
+        how = trial.chance.pick(HOWS)
+        stage.tell(f"life {trial.life} of the queues ends: {how}")
+        trial.restart(how)
     trial.drain()
     stage.history.confirmed += len(trial.confirmed)
 

@@ -47,8 +47,11 @@ class Plan:
     scratcher: bool = False
     damage: bool = False
     cut_at_the_end: bool = False
+    about: str = ""  # of a workload that has none of the above
 
     def describe(self) -> str:
+        if self.about:
+            return self.about
         topics = ", ".join(f"{topic.name}({topic.kind}, {topic.partitions})" for topic in self.topics)
         return (
             f"{self.unsafe_ms} ms of {', '.join(self.faults) or 'no fault'}; topics {topics or '-'}; "
