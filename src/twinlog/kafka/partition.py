@@ -25,7 +25,8 @@ from twinlog.wire.kafka.records import CONTROL_ABORT, CONTROL_COMMIT, encode_con
 TIMESTAMP_TYPE_BIT: Final = 0x08
 TRANSACTIONAL_BIT: Final = 0x10
 CONTROL_BIT: Final = 0x20
-BITS_NOT_FROM_CLIENTS: Final = TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT
+HORIZON_BIT: Final = 0x40  # set by compaction: the base timestamp then says when tombstones may go
+BITS_NOT_FROM_CLIENTS: Final = TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT | HORIZON_BIT
 LONG_MAX: Final = 2**63 - 1
 NO_EPOCH: Final = -1
 NO_TIMESTAMP: Final = -1
@@ -469,6 +470,8 @@ def _check_attributes(batch: Batch, rules: TopicRules, acks: int, in_transaction
     attributes = batch[5]
     if attributes & CONTROL_BIT:
         raise Refused(ErrorCode.INVALID_RECORD, "Control batches are written by brokers only.")
+    if attributes & HORIZON_BIT:
+        raise Refused(ErrorCode.INVALID_RECORD, "Only compaction may mark a batch with a delete horizon.")
     if attributes & TRANSACTIONAL_BIT:
         if not in_transaction:
             raise Refused(ErrorCode.INVALID_TXN_STATE, "No transaction of this producer includes the partition.")

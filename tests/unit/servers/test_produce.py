@@ -268,6 +268,7 @@ def broken_batches() -> dict[str, tuple[bytes, set[int]]]:
     delta = bytearray(good)
     delta[23:27] = (5).to_bytes(4, "big")
     control = batch(b"a", attributes=0x20)
+    with_horizon = batch(b"a", attributes=0x40)
     return {
         "format 1": (bytes(magic_1), {43}),
         "format 9": (bytes(magic_9), {43, 87}),
@@ -277,6 +278,7 @@ def broken_batches() -> dict[str, tuple[bytes, set[int]]]:
         "count too large": (sealed(count_large), {87}),
         "offset delta": (sealed(delta), {87}),
         "control batch": (sealed(control), {87}),
+        "delete horizon": (sealed(with_horizon), {87}),
         "two batches": (good + good, {87}),
         "bytes behind": (good + b"\0\0", {2, 87}),
         "nothing": (b"", {87}),
