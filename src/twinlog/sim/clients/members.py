@@ -57,6 +57,7 @@ FENCED: Final = frozenset(
 )
 BEAT_MS: Final = (50, 300)
 REBALANCE_MS: Final = 2_000
+CLASSIC_REBALANCE_MS: Final = 1_000
 
 
 class Member:
@@ -151,6 +152,11 @@ class Member:
 class ClassicMember(Member):
     """Eager: gives everything up before it joins again. The leader deals the partitions out in turn."""
 
+    @property
+    def _lease_ms(self) -> int:
+        """It is put out when it is silent for a session, or does not join in time when the others do."""
+        return min(self.session_ms, CLASSIC_REBALANCE_MS)
+
     async def live(self, link: Link) -> None:
         self._commits_rest = False
         self.places = []
@@ -170,11 +176,11 @@ class ClassicMember(Member):
         self.is_settled = False
 
     async def _join(self, link: Link) -> bool:
-        synced = self.history.generation_synced.get(self.group, 0)
+        standing = self.history.standing(self.group)
         request = JoinGroupRequest(
             group_id=self.group,
             session_timeout_ms=self.session_ms,
-            rebalance_timeout_ms=1_000,
+            rebalance_timeout_ms=CLASSIC_REBALANCE_MS,
             member_id=self.member_id,
             protocol_type="consumer",
             protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription(self.topics))],
@@ -190,7 +196,7 @@ class ClassicMember(Member):
             await self._refused(code)
             return False
         self.member_id, self.generation = joined.member_id, joined.generation_id
-        self.history.check_generation(self.group, self.generation, synced)
+        self.history.note_joined(self.group, self.generation, self.member_id, standing)
         assignments = []
         if joined.leader == self.member_id:
             if not any(each.member_id == self.member_id for each in joined.members):
@@ -212,7 +218,7 @@ class ClassicMember(Member):
         if sync.error_code:
             await self._refused(sync.error_code)
             return False
-        self.history.note_alive(self.group, self.member_id, sent_us, self.session_ms)
+        self.history.note_alive(self.group, self.member_id, sent_us, self._lease_ms)
         self.places = read_places(sync.assignment)
         self.history.note_synced(self.group, self.generation, self.member_id, sync.assignment, self.places)
         return True
@@ -236,7 +242,7 @@ class ClassicMember(Member):
         assert isinstance(answer.message, HeartbeatResponse)
         code = answer.message.error_code
         if code == 0:
-            self.history.note_alive(self.group, self.member_id, sent_us, self.session_ms)
+            self.history.note_alive(self.group, self.member_id, sent_us, self._lease_ms)
             return True
         await self._refused(code)
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from twinlog.sim.stage.history import Broken, Place
 
@@ -19,12 +19,29 @@ class Claim:
         self.heard_us = 0  # when it sent the last heartbeat that was answered well
 
 
+class Life:
+    """A classic group from its first member until it was empty and forgotten: the next life counts from the beginning,
+    so a generation names one set of owners in one life only."""
+
+    def __init__(self) -> None:
+        self.told = 0  # the greatest generation that somebody joined
+        self.synced = 0  # the greatest one that somebody got a share of: stored, and never forgotten in this life
+        self.owners: dict[tuple[int, Place], str] = {}
+
+
+class Standing(NamedTuple):
+    """How far a group was when somebody asked to join."""
+
+    life: Life
+    told: int
+    synced: int
+
+
 class GroupHistory:
     """``now_us`` is the world's time. Groups are named; generations and epochs are the coordinator's own numbers."""
 
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._now_us = now_us
-        self.generation_synced: dict[str, int] = {}
         self.epoch_told: dict[str, int] = {}
         self.claims: dict[str, dict[str, Claim]] = {}  # group -> member -> claim
         self.committed: dict[tuple[str, Place], int] = {}
@@ -32,7 +49,8 @@ class GroupHistory:
         self.commits = 0
         self.rebalances = 0
         self._alive: dict[str, dict[str, int]] = {}  # group -> member -> until when its session lasts
-        self._owners: dict[tuple[str, int, Place], str] = {}
+        self._lives: dict[str, Life] = {}  # group -> the newest
+        self._life_of: dict[str, Life] = {}  # member -> the one that it joined; an id is given once
         self._assigned: dict[tuple[str, int, str], dict[bytes, None]] = {}  # what leaders sent for a member
 
     # The classic protocol: who owns what in a generation.
@@ -40,24 +58,38 @@ class GroupHistory:
     def leader_assigns(self, group: str, generation: int, member: str, assignment: bytes) -> None:
         self._assigned.setdefault((group, generation, member), {})[assignment] = None
 
+    def standing(self, group: str) -> Standing:
+        """To be taken before the request to join is sent."""
+        life = self._lives.setdefault(group, Life())
+        return Standing(life, life.told, life.synced)
+
+    def note_joined(self, group: str, generation: int, member: str, before: Standing) -> None:
+        """A member was told its generation."""
+        if member not in self._life_of:
+            self._life_of[member] = self._life_for(group, generation, before)
+        life = self._life_of[member]
+        if life is before.life and generation < before.synced:
+            raise Broken("generation back", f"{group}: generation {generation} after {before.synced}")
+        life.told = max(life.told, generation)
+
+    def _life_for(self, group: str, generation: int, before: Standing) -> Life:
+        """A group that goes on counts on, even when it was empty. One that does not was deleted, and may have been if
+        nobody was in it. Whoever asked before somebody else was seen in the new life belongs to that one as well."""
+        is_newest = self._lives[group] is before.life
+        if generation <= before.told and is_newest and not self._has_members(group):
+            self._lives[group] = Life()
+        return self._lives[group]
+
     def note_synced(self, group: str, generation: int, member: str, assignment: bytes, places: list[Place]) -> None:
-        self.generation_synced[group] = max(self.generation_synced.get(group, 0), generation)
+        life = self._life_of[member]
+        life.synced = max(life.synced, generation)
         self.rebalances += 1
         if assignment and assignment not in self._assigned.get((group, generation, member), {}):
             raise Broken("foreign assignment", f"{member} got {assignment!r} in generation {generation} of {group}")
         for place in places:
-            owner = self._owners.setdefault((group, generation, place), member)
-            if owner not in self._alive.get(group, {}):  # of a group that was empty, forgotten, and began anew
-                self._owners[group, generation, place] = owner = member
+            owner = life.owners.setdefault((generation, place), member)
             if owner != member:
                 raise Broken("two owners", f"{place} belongs to {owner} and {member} in generation {generation}")
-
-    def check_generation(self, group: str, generation: int, synced_before: int) -> None:
-        if generation >= synced_before:
-            return
-        if self._has_members(group):
-            raise Broken("generation back", f"{group}: generation {generation} after {synced_before}")
-        self._forget(group)
 
     # Whose session lasts. A group without members may be forgotten, and then counts from the beginning.
 
@@ -69,11 +101,6 @@ class GroupHistory:
 
     def _has_members(self, group: str) -> bool:
         return any(until_us > self._now_us() for until_us in self._alive.get(group, {}).values())
-
-    def _forget(self, group: str) -> None:
-        self.generation_synced.pop(group, None)
-        self.epoch_told.pop(group, None)
-        self._owners = {key: owner for key, owner in self._owners.items() if key[0] != group}
 
     # The consumer protocol: who believes to own what now.
 
@@ -101,7 +128,7 @@ class GroupHistory:
         if epoch < told_before:
             if self._has_members(group):
                 raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {told_before} was told before")
-            self._forget(group)
+            self.epoch_told.pop(group, None)
         self.note_epoch(group, epoch)
 
     def note_epoch(self, group: str, epoch: int) -> None:
