@@ -19,6 +19,7 @@ EVERYDAY = (
     "any-epoch-commits",
     "any-generation-commits",
     "damage-cut",
+    "dead-consumers-kept",
     "dedupe-lost-on-restart",
     "dedupe-off",
     "dedupe-window-of-one",
