@@ -154,6 +154,7 @@ class Flusher:
             try:
                 self._round.append((log, log.sync_files(files, directories)))
             except HostFault as fault:
+                self._soon = logs | self._soon  # those whose turn had not come are told as well
                 self.fail(fault)
                 return
         if not files and not directories:
@@ -187,6 +188,7 @@ class Flusher:
             file = journal.write(extents)
             self._round = [(log, log.sync_extent()) for log in logs]
         except HostFault as fault:
+            self._soon = logs | self._soon
             self.fail(fault)
             return True
         self._round_is_small = True

@@ -54,6 +54,20 @@ def test_nor_does_the_metadata_log(seed: int) -> None:
     assert machine.frame_log(machine.store()).open().records == found
 
 
+def test_who_waits_for_a_round_that_cannot_begin_is_told() -> None:
+    machine = Machine()
+    store = machine.store(settings=replace(QUICK, flush_interval_ms=60_000))
+    frames = machine.frame_log(store)
+    frames.open()
+    frames.append([b"one"])
+    machine.settle()
+    told: list[HostFault | None] = []
+    store.directories[0].flusher.flush(told.append)
+    machine.platter.faults.fail("write", path_part=".mark")  # how far the log is synced, of which the round takes care
+    machine.settle()
+    assert [type(fault) for fault in told] == [HostFault]
+
+
 @pytest.mark.parametrize("call", ["list", "open", "read"])
 def test_a_resting_log_that_cannot_be_read_goes_on_resting(call: str) -> None:
     machine = Machine()
