@@ -277,6 +277,8 @@ class Recovery:
         if self._check_segments():
             self._write_index(journal_from)
             names = self._disk.list(self._directory)
+        # What stays may carry a name that is only in memory: durable before what it stands for goes.
+        self._disk.sync_directory_now(self._directory)
         named = {segment.path for queue in self._store.queues.values() for segment in queue.segments}
         acks = {path.rpartition(".")[0] + ".acks" for path in named}
         for name in names:
