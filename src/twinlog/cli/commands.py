@@ -45,10 +45,10 @@ def serve(context: typer.Context) -> None:
 
 
 app.command()(init)
-app.command()(top)
-app.command()(produce)
+app.command(short_help="Show live what the broker does.")(top)
+app.command(short_help="Write each line of the input as a record.")(produce)
 app.command()(consume)
-app.command()(messages.publish)
+app.command(short_help="Publish messages, each confirmed.")(messages.publish)
 app.command()(messages.get)
 app.command("consume-queue")(messages.consume_queue)
 app.add_typer(topic.app, name="topic")
@@ -58,6 +58,6 @@ app.add_typer(quota.app, name="quota")
 app.add_typer(config.app, name="config")
 app.add_typer(log.app, name="log")
 app.add_typer(pipeline_app, name="pipeline")
-app.command()(doctor)
+app.command(short_help="Check a node and its machine, and say what to do.")(doctor)
 for noun, noun_app in nouns.APPS.items():
     app.add_typer(noun_app, name=noun)
