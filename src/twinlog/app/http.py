@@ -11,6 +11,7 @@ from twinlog.app.machine import BuiltFiles, LocalMachine
 from twinlog.app.sides import AmqpSide, KafkaSide
 from twinlog.base.metrics import Histogram
 from twinlog.servers.http.figures import Figures
+from twinlog.servers.http.pipelines import Pipelines
 from twinlog.servers.http.ports import ChannelFacts, ConnectionFacts, ConsumerFacts, Managed
 from twinlog.servers.kafka.server import KafkaServer
 
@@ -51,6 +52,7 @@ def managed_node(node: Node) -> Managed:
         disk_free_min_bytes=node.settings.amqp.disk_free_min_bytes,
     )
     managed.figures = Figures(managed)
+    managed.pipelines = Pipelines(managed)
     return managed
 
 

@@ -24,6 +24,7 @@ from twinlog.servers.http.settings import HttpSettings
 if TYPE_CHECKING:
     from twinlog.servers.http.figures import Figures
     from twinlog.servers.http.guard import Guard
+    from twinlog.servers.http.pipelines import Pipelines
     from twinlog.servers.http.router import Route
 
 
@@ -154,6 +155,7 @@ class Managed:
     disk_free_min_bytes: int = 0
     figures: Figures = field(init=False)
     guard: Guard = field(init=False)
+    pipelines: Pipelines = field(init=False)
     routes: Sequence[Route] = ()
     event_streams: int = 0
     http_requests: dict[tuple[str, int], int] = field(default_factory=dict)

@@ -39,6 +39,7 @@ GROUP_TEXT: Final = {
     "groups": "Consumer groups",
     "transactions": "Transactions",
     "quotas": "Quotas",
+    "pipelines": "Pipelines on Spark",
     "health": "Health",
     "events": "Live figures",
     "metrics": "Metrics",

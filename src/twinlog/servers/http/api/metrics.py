@@ -7,6 +7,7 @@ and group, of which there are at most as many as a setting says; how many were l
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -18,6 +19,7 @@ from twinlog.servers.http.api.overview import RABBITMQ_VERSION, alarms
 from twinlog.servers.http.figures import overview_totals
 from twinlog.servers.http.listing import pattern
 from twinlog.servers.http.message import Request, Response
+from twinlog.servers.http.pipelines import STATES
 from twinlog.servers.http.ports import Managed
 from twinlog.servers.http.router import MONITOR, Routes
 from twinlog.servers.http.views import queue_status
@@ -48,6 +50,35 @@ class Family(NamedTuple):
 def _global(name: str, told: str) -> Family:
     return Family(f"rabbitmq_global_messages_{name}_total", COUNTER, told, ("protocol",))
 
+
+STORAGE: Final = (
+    ("twinlog_storage_writes_refused_total", COUNTER, "Batches refused because the disk is low.", "writes_refused"),
+    ("twinlog_storage_segments_expired_total", COUNTER, "Segments deleted by age or size.", "segments_expired"),
+    ("twinlog_storage_bytes_expired_total", COUNTER, "Bytes of those segments.", "bytes_expired"),
+    ("twinlog_compactions_total", COUNTER, "Passes of compaction that reached their end.", "compactions"),
+    ("twinlog_compactions_failed_total", COUNTER, "Passes that did not.", "compactions_failed"),
+    (
+        "twinlog_compaction_bytes_before_total",
+        COUNTER,
+        "Bytes of the segments that compaction replaced.",
+        "compaction_bytes_before",
+    ),
+    (
+        "twinlog_compaction_bytes_after_total",
+        COUNTER,
+        "Bytes of the segments that it put in their place.",
+        "compaction_bytes_after",
+    ),
+    ("twinlog_compaction_records_read_total", COUNTER, "Records that compaction read.", "compaction_records_read"),
+    ("twinlog_compaction_records_kept_total", COUNTER, "Records that it kept.", "compaction_records_kept"),
+    (
+        "twinlog_logs_uncompactable",
+        GAUGE,
+        "Logs left alone until the next start: something in them is damaged.",
+        "logs_uncompactable",
+    ),
+)
+"""What ``StorageMetrics`` counts: the metric, and the name it has there."""
 
 FAMILIES: Final[dict[str, Family]] = {
     family.name: family
@@ -107,6 +138,10 @@ FAMILIES: Final[dict[str, Family]] = {
             ("api",),
         ),
         Family("twinlog_kafka_throttled_total", COUNTER, "Clients told to be quiet for a while, by quota.", ("quota",)),
+        Family(
+            "twinlog_kafka_throttled_seconds_total", COUNTER, "For how long they were told to be quiet.", ("quota",)
+        ),
+        Family("twinlog_kafka_connections_turned_away_total", COUNTER, "Closed at once: too many, or memory short."),
         Family("twinlog_kafka_memory_delays_total", COUNTER, "Produce requests slowed down: memory was short."),
         Family("twinlog_kafka_slow_readers_closed_total", COUNTER, "Peers parted from: they took nothing."),
         Family("twinlog_transactions_open", GAUGE, "Transactions that are not ended."),
@@ -116,6 +151,10 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("twinlog_log_size_bytes", GAUGE, "Size of all partition logs."),
         Family("twinlog_groups", GAUGE, "Consumer groups."),
         Family("twinlog_group_lag_max", GAUGE, "The greatest lag of any group."),
+        Family("twinlog_pipelines", GAUGE, "Pipelines on Spark, by the state they last reported.", ("state",)),
+        Family("twinlog_pipeline_reports_bad_total", COUNTER, "Records in the pipelines' topic that are no reports."),
+        # Storage.
+        *(Family(name, kind, told) for name, kind, told, _ in STORAGE),
         # The node.
         Family("twinlog_sync_seconds", HISTOGRAM, "How long a sync of the disk took; every confirm waits for one."),
         Family("twinlog_sync_rounds_total", COUNTER, "Rounds of group commit."),
@@ -132,6 +171,7 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("twinlog_topic_records_total", COUNTER, "Records in a topic: its end offsets.", ("topic",), True),
         Family("twinlog_topic_size_bytes", GAUGE, "Size of a topic's logs.", ("topic",), True),
         Family("twinlog_group_lag", GAUGE, "Records that a group has yet to read.", ("group", "topic"), True),
+        Family("twinlog_pipeline_lag", GAUGE, "Records that a pipeline has yet to read.", ("pipeline",), True),
     )
 }
 PER_QUEUE: Final[tuple[tuple[str, Callable[[QueueStatus], int]], ...]] = (
@@ -192,7 +232,8 @@ def number_text(value: float) -> str:
 
 
 @routes.get("/metrics", MONITOR, "Metrics of the node, without lines for single queues and topics.")
-def metrics(managed: Managed, request: Request) -> Response:
+async def metrics(managed: Managed, request: Request) -> Response:
+    await managed.pipelines.read()
     page = Page()
     add_node(managed, page)
     return page.response()
@@ -241,13 +282,16 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     for key, histogram in sorted(managed.kafka_requests().items()):
         page.add_histogram("twinlog_kafka_request_seconds", histogram, api=APIS[key].name if key in APIS else str(key))
     counts = managed.broker.metrics
-    for quota, count in (
-        ("produce", counts.produce_throttled),
-        ("fetch", counts.fetch_throttled),
-        ("request", counts.requests_throttled),
-        ("connection", counts.connections_throttled),
+    for quota, count, for_ms in (
+        ("produce", counts.produce_throttled, counts.produce_throttled_ms),
+        ("fetch", counts.fetch_throttled, counts.fetch_throttled_ms),
+        ("request", counts.requests_throttled, counts.requests_throttled_ms),
+        ("connection", counts.connections_throttled, None),
     ):
         page.add("twinlog_kafka_throttled_total", count, quota=quota)
+        if for_ms is not None:
+            page.add("twinlog_kafka_throttled_seconds_total", for_ms / 1000, quota=quota)
+    page.add("twinlog_kafka_connections_turned_away_total", counts.connections_turned_away)
     page.add("twinlog_kafka_memory_delays_total", counts.memory_delays)
     page.add("twinlog_kafka_slow_readers_closed_total", counts.slow_readers_closed)
     page.add("twinlog_transactions_open", open_transactions(managed))
@@ -259,6 +303,12 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     lags = list(group_lags(managed))
     page.add("twinlog_groups", len({group for group, _, _ in lags}))
     page.add("twinlog_group_lag_max", max((lag for _, _, lag in lags), default=0))
+    states = Counter(report["state"] for report in managed.pipelines.reports.values())
+    for state in STATES:
+        page.add("twinlog_pipelines", states[state], state=state)
+    page.add("twinlog_pipeline_reports_bad_total", managed.pipelines.bad_count)
+    for name, _, _, counted in STORAGE:
+        page.add(name, getattr(managed.broker.store.metrics, counted))
     syncs = Histogram()
     for directory in managed.broker.store.directories:
         syncs.add(directory.flusher.sync_times)
@@ -336,6 +386,7 @@ def group_lags(managed: Managed) -> Iterator[tuple[str, str, int]]:
 
 @routes.get("/metrics/per-object", MONITOR, "Metrics with lines for each queue, topic and group, up to a limit.")
 async def per_object(managed: Managed, request: Request) -> Response:
+    await managed.pipelines.read()
     page = Page()
     add_node(managed, page, one_by_one=True)
     most = managed.settings.metric_labels_max
@@ -359,6 +410,9 @@ async def per_object(managed: Managed, request: Request) -> Response:
             left_out += 1
         else:
             page.add("twinlog_group_lag", lag, group=group, topic=topic)
+    for report in managed.pipelines.reports.values():
+        if report["lag"] is not None:
+            page.add("twinlog_pipeline_lag", report["lag"], pipeline=report["name"])
     page.add("twinlog_metric_objects_left_out", left_out)
     return page.response()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
 from twinlog import _kernel
 from twinlog.base import Refused
@@ -21,6 +22,8 @@ from twinlog.servers.http.waiting import breath, outcome_of
 from twinlog.storage.types import BATCH_HEADER, CONTROL, batch_size
 
 routes = Routes("records")
+
+Headers: TypeAlias = Sequence[tuple[str, bytes | None]]
 
 COUNT_MAX: Final = 500
 READ_BYTES: Final = 1 << 20
@@ -212,24 +215,32 @@ async def produce(managed: Managed, request: Request) -> Response:
     key, value = data_of(body.get("key"), "key"), data_of(body.get("value"), "value")
     headers = headers_of(body)
     index = partition_of(managed, topic.name, body, key)
-    now_ms = managed.now_ms()
     try:
         partition = led_partition(managed.broker.partitions, topic.name, index)
         if key is None and partition.rules.compacted:
             raise bad_request("the topic is compacted: its records need keys")
-        batch = _kernel.build_batch([(now_ms, key, value, headers)])
-        if len(batch) > partition.rules.message_max_bytes:
-            raise bad_request(f"a batch of this topic has at most {partition.rules.message_max_bytes} bytes")
-        end = partition.append_own(batch, now_ms)
-
-        def begin(done: Any) -> None:
-            if not partition.when_stable(end, Stored(done), None):
-                done(None)
-
-        await outcome_of(managed.tasks, begin)
+        offset = await store_record(managed, partition, key, value, headers)
     except Refused as refused:
         raise kafka_refusal(refused) from None
-    return ok({"partition": index, "offset": end - 1})
+    return ok({"partition": index, "offset": offset})
+
+
+async def store_record(
+    managed: Managed, partition: Partition, key: bytes | None, value: bytes | None, headers: Headers = ()
+) -> int:
+    """Its offset, when it is on stable storage."""
+    now_ms = managed.now_ms()
+    batch = _kernel.build_batch([(now_ms, key, value, list(headers))])
+    if len(batch) > partition.rules.message_max_bytes:
+        raise bad_request(f"a batch of this topic has at most {partition.rules.message_max_bytes} bytes")
+    end = partition.append_own(batch, now_ms)
+
+    def begin(done: Any) -> None:
+        if not partition.when_stable(end, Stored(done), None):
+            done(None)
+
+    await outcome_of(managed.tasks, begin)
+    return end - 1
 
 
 def headers_of(body: dict[str, Any]) -> list[tuple[str, bytes | None]]:
