@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from twinlog.amqp.counts import Traffic
 from twinlog.base import HostFault, Refused
 from twinlog.wire.amqp import Properties, Table
 
@@ -101,6 +102,8 @@ class QueueInfo:
     effective: Mapping[str, Any] = field(default_factory=dict)
     """Arguments and policies in one, by the names of arguments (``x-message-ttl``)."""
     type: str = CLASSIC
+    traffic: Traffic = field(default_factory=Traffic)
+    """Counted by channels, whatever keeps the messages."""
 
 
 @dataclass(slots=True, eq=False)
@@ -113,6 +116,7 @@ class ExchangeInfo:
     internal: bool
     arguments: Table = field(default_factory=dict)
     effective: Mapping[str, Any] = field(default_factory=dict)
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 class Caller(NamedTuple):

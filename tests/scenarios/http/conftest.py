@@ -9,11 +9,12 @@ from tests.kit.http import Api
 from twinlog.testing import Broker
 
 NUMBERS = count(1)
+SETTINGS = {"http.listen": "127.0.0.1:0", "amqp.listen": "127.0.0.1:0", "http.sample_interval_ms": 100}
 
 
 @pytest.fixture(scope="session")
 def http_broker() -> Iterator[Broker]:
-    with Broker(settings={"http.listen": "127.0.0.1:0", "amqp.listen": "127.0.0.1:0"}) as broker:
+    with Broker(settings=SETTINGS) as broker:
         yield broker
         assert "Traceback" not in broker.log, broker.log[-4000:]
 

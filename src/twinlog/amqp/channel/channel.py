@@ -18,6 +18,7 @@ from twinlog.amqp.channel.outstanding import Outstanding, Taken
 from twinlog.amqp.channel.publishing import Publisher, Run
 from twinlog.amqp.channel.transaction import Transaction
 from twinlog.amqp.codes import COMMAND_INVALID, PRECONDITION_FAILED, SYNTAX_ERROR, refuse
+from twinlog.amqp.counts import Traffic
 from twinlog.amqp.ports import Queue
 from twinlog.base import HostFault, ProtocolViolation, Refused
 from twinlog.wire.amqp import Method, decode_method, encode_method
@@ -55,9 +56,10 @@ class Channel:
         self.queue_last: str | None = None  # what an empty queue name stands for
         self.transaction: Transaction | None = None
         self.confirms = Confirms(number, peer.send, peer.hold_unsynced)
+        self.traffic = Traffic()
         self.confirms.counts = self.broker.counts
+        self.confirms.traffic = self.traffic
         self.publisher = Publisher(self)
-        self.published_count = 0
 
     @property
     def reply_name(self) -> str | None:
@@ -99,7 +101,6 @@ class Channel:
 
     def _publish(self, exchange: str, key: str, flags: int, count: int, blob: bytes, concerns: Any) -> None:
         run = self.publisher.check(exchange, key, flags, count, blob, concerns)
-        self.published_count += count
         if self.transaction is not None:
             self.transaction.publish(run)
             return
@@ -127,7 +128,10 @@ class Channel:
             consumer = each.consumer
             if consumer is None or not consumer.is_gone:
                 each.queue.settle(each.low, each.high)
-                self.broker.counts.ack += each.high - each.low + 1
+                count = each.high - each.low + 1
+                self.broker.counts.ack += count
+                self.traffic.ack += count
+                each.queue.info.traffic.ack += count
         self.count_answered(taken)
 
     def _give_back(self, tag: int, multiple: int, requeue: int) -> None:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from twinlog.amqp.counts import Counts
+from twinlog.amqp.counts import Counts, Traffic
 from twinlog.base import HostFault
 
 CONFIRM_FRAME: Final = struct.Struct(">BHIHHQBB")
@@ -39,6 +39,7 @@ class Confirms:
     def __init__(self, channel: int, send: Callable[[bytes], None], hold_unsynced: Callable[[int], None]) -> None:
         self.is_on = False
         self.counts = Counts()
+        self.traffic = Traffic()
         self.published = 0  # since select
         self.answered = 0
         self._channel = channel
@@ -123,6 +124,7 @@ class Confirms:
             self.answered += count
             if is_ack:
                 self.counts.confirm += count
+                self.traffic.confirm += count
             self._send(
                 CONFIRM_FRAME.pack(
                     1,

@@ -79,13 +79,19 @@ class ChannelConsumer:
         tag = channel.tag_next
         data, end = encode_run(blob, position, count, channel.number, self.tag, tag, redelivered, channel.frame_max)
         channel.tag_next = tag + count
-        counts = channel.broker.counts
+        counts, mine, of_queue = channel.broker.counts, channel.traffic, self.queue.info.traffic
         if redelivered:
             counts.redeliver += count
+            mine.redeliver += count
+            of_queue.redeliver += count
         if self.no_ack:
             counts.deliver_no_ack += count
+            mine.deliver_no_ack += count
+            of_queue.deliver_no_ack += count
         else:
             counts.deliver += count
+            mine.deliver += count
+            of_queue.deliver += count
             self.unacked += count
             channel.unacked += count
             channel.outstanding.add(self.queue, self, tag, number, count, channel.broker.now_ms())

@@ -112,12 +112,12 @@ def get(channel: Channel, method: BasicGet) -> None:
     if got is None:
         channel.send(BasicGetEmpty())
         return
-    counts = channel.broker.counts
-    counts.redeliver += got.redelivered
-    if method.no_ack:
-        counts.get_no_ack += 1
-    else:
-        counts.get += 1
+    for counts in (channel.broker.counts, channel.traffic, queue.info.traffic):
+        counts.redeliver += got.redelivered
+        if method.no_ack:
+            counts.get_no_ack += 1
+        else:
+            counts.get += 1
     exchange, key, *_ = run_info(got.blob)
     ((_, properties, body),) = split_run(got.blob, got.position, 1)
     answer = BasicGetOk(

@@ -19,6 +19,7 @@ from twinlog.amqp.codes import (
     no_exchange,
     refuse,
 )
+from twinlog.amqp.counts import Traffic
 from twinlog.amqp.ports import WRITE, Published, QueueInfo
 from twinlog.amqp.queues.delayed import delay_of
 from twinlog.amqp.replies import PREFIX, PSEUDO_QUEUE
@@ -45,6 +46,8 @@ class Run(NamedTuple):
     flags: int
     messages: int
     blob: bytes
+    traffic: Traffic
+    """Of the exchange."""
 
 
 class Publisher:
@@ -71,13 +74,15 @@ class Publisher:
             refuse(NOT_IMPLEMENTED, "immediate=true")
         if concerns is not None:
             blob = self._check_concerns(exchange, key, flags, count, blob, concerns)
-        return Run(exchange, key, flags, count, blob)
+        return Run(exchange, key, flags, count, blob, info.traffic)
 
     def put(self, run: Run) -> None:
         """Routes and stores it, sends what comes back, and notes the confirm. ``HostFault`` when it cannot be stored
         and there is no confirm to say so."""
-        exchange, key, flags, count, blob = run
+        exchange, key, flags, count, blob, traffic = run
         self._broker.counts.publish += count
+        self._channel.traffic.publish += count
+        traffic.publish_in += count
         try:
             if flags & RUN_DELAY and (delay_ms := delay_of(blob)):
                 published = self._broker.messages.publish_later(self._vhost, blob, delay_ms)
@@ -87,12 +92,20 @@ class Publisher:
                 self._put_each(run)
                 return
             targets = self._broker.router.route(self._vhost, exchange, key)
-            published = self._broker.messages.publish(blob, targets) if targets else self._nowhere(run)
+            published = self._into(blob, targets, traffic) if targets else self._nowhere(run)
         except HostFault:
             if not self._channel.confirms.is_on:
                 raise
             published = NOWHERE  # refused: the client hears a nack and may try again
         self._channel.confirms.note(published.accepted, count - published.accepted, published.mark, len(blob))
+
+    def _into(self, blob: bytes, targets: Sequence[QueueInfo], traffic: Traffic) -> Published:
+        published = self._broker.messages.publish(blob, targets)
+        accepted = published.accepted
+        traffic.publish_out += accepted * len(targets)
+        for info in targets:
+            info.traffic.publish += accepted
+        return published
 
     def put_committed(self, run: Run) -> int:
         """For a transaction: ``Refused`` 406 unless every queue took all of it; otherwise the mark to wait for."""
@@ -129,9 +142,9 @@ class Publisher:
         if count < run.messages or run.flags & RUN_COPIES:
             blob = build_run(run.exchange, run.key, _flags_of(run.flags, messages), messages)
         if targets:
-            published = self._broker.messages.publish(blob, targets)
+            published = self._into(blob, targets, run.traffic)
         else:
-            published = self._nowhere(Run(run.exchange, run.key, run.flags, count, blob))
+            published = self._nowhere(Run(run.exchange, run.key, run.flags, count, blob, run.traffic))
         self._channel.confirms.note(published.accepted, count - published.accepted, published.mark, len(blob))
 
     @staticmethod
@@ -160,8 +173,10 @@ class Publisher:
             self._broker.replies.deliver(run.key, run.blob, run.messages)
         elif not run.flags & RUN_MANDATORY:
             self._broker.counts.drop_unroutable += run.messages
+            self._channel.traffic.drop_unroutable += run.messages
         else:
             self._broker.counts.return_unroutable += run.messages
+            self._channel.traffic.return_unroutable += run.messages
             method = encode_arguments(
                 BasicReturn(reply_code=NO_ROUTE, reply_text="NO_ROUTE", exchange=run.exchange, routing_key=run.key)
             )

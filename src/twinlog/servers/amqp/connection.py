@@ -25,6 +25,7 @@ from twinlog.amqp.codes import (
     refuse,
     reply_text,
 )
+from twinlog.amqp.counts import Traffic
 from twinlog.amqp.ports import Caller
 from twinlog.base import HostFault, ProtocolViolation, Refused
 from twinlog.host import Stream, Timer
@@ -71,6 +72,7 @@ class AmqpConnection:
         self.blocked_because: str | None = None
         self.has_published = False
         self.sent_bytes = 0
+        self.closed_traffic = Traffic()  # of channels that are closed
         self._stream: Stream
         self._parser = AmqpParser(frame_max=FRAME_MAX_BEFORE_TUNE, body_size_max=self.settings.message_size_max_bytes)
         self._holds = Holds()
@@ -471,9 +473,21 @@ class AmqpConnection:
     def _end_channel(self, number: int) -> None:
         channel = self.channels.pop(number)
         channel.end()
+        self.closed_traffic.add(channel.traffic)
         self.broker.counts.channel_closed += 1
         self._put_off.pop(number, None)
         self.server.tasks.soon(self._waited)
+
+    @property
+    def received_bytes(self) -> int:
+        return self._stream.received_bytes
+
+    def traffic(self) -> Traffic:
+        """Of all channels there were."""
+        everything = Traffic()
+        for each in (self.closed_traffic, *(channel.traffic for channel in self.channels.values())):
+            everything.add(each)
+        return everything
 
     def _end_channels(self) -> None:
         channels, self.channels = self.channels, {}

@@ -1,28 +1,33 @@
-"""What the node did, per second: totals taken every few seconds, rates from two of them, and a short past for charts.
+"""What the node did, per second: totals taken every few seconds, rates from two of them, a short past for charts.
 
-Overview figures are always kept, they are a handful. Those of single queues and topics are kept while somebody
-watches: the last two of all, and a past of the few that a page has open.
+Where there are few things (``ALWAYS_MAX``) totals of all are taken always, else while somebody watches. A past is kept
+of those that change, and of those that a page has open: half an hour, of at most ``PASTS_MAX`` things. Connections and
+channels have rates and no past.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from twinlog.amqp.counts import Traffic
 from twinlog.base.metrics import Histogram
 from twinlog.host import Timer
 
 if TYPE_CHECKING:
     from twinlog.servers.http.ports import Managed
 
-SAMPLE_MS: Final = 5000
-PAST_SAMPLES: Final = 361  # half an hour
+PAST_SAMPLES: Final = 361  # half an hour, as the setting is by itself
+PAST_SLACK: Final = 60
 WATCH_MS: Final = 120_000
-WATCHED_MAX: Final = 200
+ALWAYS_MAX: Final = 1000
+PASTS_MAX: Final = 200
 TICK_MS: Final = 100
 ITEMS_A_TURN: Final = 500
+UNKNOWN: Final = -(2**63)
+HAVE_NO_PAST: Final = ("connection", "channel")
 
 
 class Sample(NamedTuple):
@@ -33,19 +38,53 @@ class Sample(NamedTuple):
 Key = tuple[str, ...]
 
 
+class Past:
+    """Samples of one thing, a column for each name: eight bytes a figure."""
+
+    def __init__(self) -> None:
+        self.at_ms = array("q")
+        self._columns: dict[str, array[int]] = {}
+
+    def append(self, sample: Sample) -> None:
+        known = len(self.at_ms)
+        for name, value in sample.values.items():
+            column = self._columns.get(name)
+            if column is None:
+                column = self._columns[name] = array("q", [UNKNOWN]) * known
+            column.append(value)
+        self.at_ms.append(sample.at_ms)
+        for column in self._columns.values():
+            if len(column) == known:
+                column.append(UNKNOWN)
+        if known > PAST_SAMPLES + PAST_SLACK:
+            for each in (self.at_ms, *self._columns.values()):
+                del each[:PAST_SLACK]
+
+    def view(self) -> dict[str, Any]:
+        """Columns, which is what charts draw: times in milliseconds, and a list for each name."""
+        return {
+            "at_ms": self.at_ms[-PAST_SAMPLES:].tolist(),
+            "values": {
+                name: [None if value == UNKNOWN else value for value in column[-PAST_SAMPLES:]]
+                for name, column in self._columns.items()
+            },
+        }
+
+
 class Figures:
     """``start`` begins the samples; everything else reads."""
 
     def __init__(self, managed: Managed) -> None:
         self._managed = managed
         self._tasks = managed.tasks
-        self.overview: deque[Sample] = deque(maxlen=PAST_SAMPLES)
+        self.overview = Past()
+        self._overviews: tuple[Sample, ...] = ()
         self.stall_us_max = 0
         self.stalls = Histogram()
         self.stall_us_recent = 0
         self._before: dict[Key, Sample] = {}
         self._latest: dict[Key, Sample] = {}
-        self._watched: dict[Key, tuple[int, deque[Sample]]] = {}
+        self._pasts: dict[Key, Past] = {}  # those that changed or were asked for last at the end
         self._looked_ms = -WATCH_MS
         self._tick_due_us = 0
         self._worst_us = 0
@@ -54,10 +93,10 @@ class Figures:
         self._timers: dict[str, Timer] = {}
 
     def start(self) -> None:
-        self.overview.append(self._overview())
+        self._take_overview()
         self._tick_due_us = self._managed.monotonic_us() + TICK_MS * 1000
         self._timers["tick"] = self._tasks.later(TICK_MS, self._tick)
-        self._timers["sample"] = self._tasks.later(SAMPLE_MS, self._sample)
+        self._timers["sample"] = self._tasks.later(self._managed.settings.sample_interval_ms, self._sample)
 
     def stop(self) -> None:
         for timer in self._timers.values():
@@ -67,12 +106,10 @@ class Figures:
     # ---- overview -----------------------------------------------------------------------------------------------
 
     def totals(self) -> Mapping[str, int]:
-        return self.overview[-1].values if self.overview else {}
+        return self._overviews[-1].values if self._overviews else {}
 
     def rates(self) -> dict[str, float]:
-        if len(self.overview) < 2:
-            return {}
-        return rates_between(self.overview[-2], self.overview[-1])
+        return rates_between(*self._overviews) if len(self._overviews) == 2 else {}
 
     # ---- single things ------------------------------------------------------------------------------------------
 
@@ -80,21 +117,21 @@ class Figures:
         """Somebody shows lists: take samples of everything for a while."""
         self._looked_ms = self._managed.monotonic_ms()
 
-    def watch(self, key: Key) -> deque[Sample]:
-        """The past of one thing, from now on kept while it is asked for."""
+    def watch(self, key: Key) -> Past:
+        """The past of one thing, from now on kept."""
         self.look()
-        now_ms = self._managed.monotonic_ms()
-        known = self._watched.get(key)
-        if known is None:
-            while len(self._watched) >= WATCHED_MAX:
-                del self._watched[next(iter(self._watched))]
-            past: deque[Sample] = deque(maxlen=PAST_SAMPLES)
-            if key in self._latest:
-                past.append(self._latest[key])
-        else:
-            del self._watched[key]
-            past = known[1]
-        self._watched[key] = (now_ms, past)
+        return self._keep(key)
+
+    def _keep(self, key: Key) -> Past:
+        past = self._pasts.pop(key, None)
+        if past is None:
+            past = Past()
+            for known in (self._before.get(key), self._latest.get(key)):
+                if known is not None:
+                    past.append(known)
+            while len(self._pasts) >= PASTS_MAX:
+                del self._pasts[next(iter(self._pasts))]
+        self._pasts[key] = past
         return past
 
     def rates_of(self, key: Key) -> dict[str, float]:
@@ -115,17 +152,16 @@ class Figures:
         self._timers["tick"] = self._tasks.later(TICK_MS, self._tick)
 
     def _sample(self) -> None:
-        self._timers["sample"] = self._tasks.later(SAMPLE_MS, self._sample)
+        self._timers["sample"] = self._tasks.later(self._managed.settings.sample_interval_ms, self._sample)
         self.stall_us_recent, self._worst_us = self._worst_us, 0
-        self.overview.append(self._overview())
-        now_ms = self._managed.monotonic_ms()
-        for key in [key for key, (asked_ms, _) in self._watched.items() if now_ms - asked_ms > WATCH_MS]:
-            del self._watched[key]
-        if now_ms - self._looked_ms <= WATCH_MS:
-            if not self._pending:
-                self._pending = list(self._everything())
-                self._next = {}
-                self._take_some()
+        self._take_overview()
+        if self._pending:
+            return  # there is so much that one round takes longer than the pause between two
+        is_watched = self._managed.monotonic_ms() - self._looked_ms <= WATCH_MS
+        if is_watched or self._count() <= ALWAYS_MAX:
+            self._pending = list(self._everything(clients=is_watched))
+            self._next = {}
+            self._take_some()
         else:
             self._before, self._latest = {}, {}
 
@@ -135,25 +171,56 @@ class Figures:
             key, take = self._pending.pop()
             sample = Sample(now_ms, take())
             self._next[key] = sample
-            watched = self._watched.get(key)
-            if watched is not None:
-                watched[1].append(sample)
+            if key[0] in HAVE_NO_PAST:
+                continue
+            latest = self._latest.get(key)
+            if latest is not None and latest.values != sample.values:
+                self._keep(key)
+            past = self._pasts.get(key)
+            if past is not None:
+                past.append(sample)
         if self._pending:
             self._tasks.soon(self._take_some)
         else:
             self._before, self._latest, self._next = self._latest, self._next, {}
+            for key in [key for key in self._pasts if key not in self._latest]:
+                del self._pasts[key]  # it is gone
 
-    def _everything(self) -> Iterable[tuple[Key, Callable[[], Mapping[str, int]]]]:
+    def _count(self) -> int:
+        managed = self._managed
+        return len(managed.image.topics_by_name) + sum(
+            len(part.queues) + len(part.exchanges) for part in managed.topology.graph
+        )
+
+    def _everything(self, *, clients: bool) -> Iterable[tuple[Key, Callable[[], Mapping[str, int]]]]:
         managed = self._managed
         for name in managed.image.topics_by_name:
             yield ("topic", name), partial(topic_totals, managed, name)
-        if managed.messages is not None:
-            for part in managed.topology.graph:
+        for shard in managed.broker.groups.topic.runtime.active_shards():
+            for group in shard.machine.offsets.by_group:
+                yield ("group", group), partial(group_totals, managed, shard.machine, group)
+        for pipeline in managed.pipelines.reports:
+            yield ("pipeline", pipeline), partial(pipeline_totals, managed, pipeline)
+        for part in managed.topology.graph:
+            for node in part.exchanges.values():
+                yield ("exchange", part.name, node.info.name), partial(exchange_totals, node.info.traffic)
+            if managed.messages is not None:
                 for info in part.queues.values():
                     yield ("queue", part.name, info.name), partial(queue_totals, managed, info)
+        if not clients:
+            return
+        for connection in managed.kafka_connections():
+            yield ("connection", connection.name), partial(connection_totals, connection)
+        if managed.clients is not None:
+            for connection in managed.clients.connections():
+                yield ("connection", connection.name), partial(connection_totals, connection)
+            for channel in managed.clients.channels():
+                yield ("channel", channel.connection.name, str(channel.number)), channel.traffic.told
 
-    def _overview(self) -> Sample:
-        return Sample(self._managed.now_ms(), overview_totals(self._managed))
+    def _take_overview(self) -> None:
+        sample = Sample(self._managed.now_ms(), overview_totals(self._managed))
+        self.overview.append(sample)
+        self._overviews = (*self._overviews[-1:], sample)
 
 
 def overview_totals(managed: Managed) -> dict[str, int]:
@@ -195,18 +262,57 @@ def topic_totals(managed: Managed, name: str) -> dict[str, int]:
     }
 
 
+def group_totals(managed: Managed, machine: Any, group: str) -> dict[str, int]:
+    """``committed`` grows by what the group has dealt with."""
+    lag = committed = 0
+    for (topic, index), each in machine.offsets.by_group.get(group, {}).items():
+        partition = managed.broker.partitions.get(topic, index)
+        if partition is not None:
+            lag += max(0, partition.high_watermark - each.offset)
+        committed += each.offset
+    return {"lag": lag, "committed": committed}
+
+
+def pipeline_totals(managed: Managed, name: str) -> dict[str, int]:
+    report = managed.pipelines.reports.get(name, {})
+    rate = report.get("rows_per_second")
+    return {"lag": report.get("lag") or 0, "rows_per_second": round(rate) if rate is not None else 0}
+
+
+def exchange_totals(traffic: Traffic) -> dict[str, int]:
+    return {"publish_in": traffic.publish_in, "publish_out": traffic.publish_out}
+
+
+def connection_totals(connection: Any) -> dict[str, int]:
+    return {
+        **connection.traffic().told(),
+        "recv_oct": connection.received_bytes,
+        "send_oct": connection.sent_bytes,
+        "requests": connection.requests,
+    }
+
+
 def queue_totals(managed: Managed, info: Any) -> dict[str, int]:
     assert managed.messages is not None
     try:
         status = managed.messages.status(info)
     except KeyError:
         return {"ready": 0, "unacked": 0, "messages": 0}
+    traffic = info.traffic
     return {
         "ready": status.ready,
         "unacked": status.unacked,
         "messages": status.ready + status.unacked,
         "ready_bytes": status.ready_bytes,
         "consumers": status.consumers,
+        "publish": traffic.publish,
+        "deliver_get": traffic.deliver + traffic.deliver_no_ack + traffic.get + traffic.get_no_ack,
+        "deliver": traffic.deliver,
+        "deliver_no_ack": traffic.deliver_no_ack,
+        "get": traffic.get,
+        "get_no_ack": traffic.get_no_ack,
+        "redeliver": traffic.redeliver,
+        "ack": traffic.ack,
     }
 
 

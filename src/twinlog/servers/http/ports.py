@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from twinlog.amqp.administration import Administration
+from twinlog.amqp.counts import Counts, Traffic
 from twinlog.amqp.policies import policy_of as policy_of
 from twinlog.amqp.ports import Messages, QueueInfo, Router
 from twinlog.amqp.topology import LiveTopology
@@ -48,6 +49,8 @@ class ConnectionFacts:
     heartbeat_s: int = 0
     client: Mapping[str, Any] = field(default_factory=dict)
     requests: int = 0
+    traffic: Callable[[], Traffic] = Traffic
+    """Of its channels, with those that are closed."""
     close: Callable[[str], None] = lambda reason: None
 
 
@@ -57,6 +60,7 @@ class ChannelFacts:
     number: int
     state: str = "running"
     consumers: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
     unacked: int = 0
     unconfirmed: int = 0
     prefetch: int = 0
@@ -147,6 +151,8 @@ class Managed:
     addresses: Callable[[], Mapping[str, tuple[str, int] | None]]
     kafka_connections: Callable[[], Iterable[ConnectionFacts]]
     kafka_requests: Callable[[], Mapping[int, Any]]
+    counts: Counts
+    """Of the AMQP side; what is published and taken over HTTP counts, too."""
     messages: Messages | None = None
     clients: Clients | None = None
     started_ms: int = 0

@@ -48,6 +48,13 @@ class HttpSettings:
     idle_max_ms: int = setting(
         60_000, unit="ms", min=100, max=3_600_000, doc="A kept connection without a request closes after this time."
     )
+    sample_interval_ms: int = setting(
+        5000,
+        unit="ms",
+        min=100,
+        max=60_000,
+        doc="How often totals are taken, from which rates and the charts' past come; 361 of them are kept.",
+    )
     event_streams_max: int = setting(64, min=0, max=10_000, doc="Streams of live figures at a time.")
     session_idle_max_ms: int = setting(
         30 * 60_000, unit="ms", min=60_000, max=24 * 3_600_000, doc="A session that is not used ends after this time."

@@ -26,6 +26,15 @@ def rate(value: float) -> dict[str, float]:
     return {"rate": value}
 
 
+def message_stats(counts: Mapping[str, int], rates: Mapping[str, float]) -> dict[str, Any]:
+    """RabbitMQ's ``message_stats``: what was counted, each with its rate. None at all where nothing was."""
+    stats: dict[str, Any] = {}
+    for name, count in counts.items():
+        stats[name] = count
+        stats[f"{name}_details"] = rate(rates.get(name, 0.0))
+    return {"message_stats": stats} if stats else {}
+
+
 def visible_vhosts(managed: Managed, asker: Asker) -> list[VhostGraph]:
     """Those whose things the asker may see in lists over all vhosts."""
     sees_all = bool(asker.tags & {"administrator", "monitoring"})
@@ -100,6 +109,7 @@ def queue_view(managed: Managed, info: QueueInfo) -> dict[str, Any]:
         "type": info.type,
         "vhost": info.vhost,
     }
+    view |= message_stats(info.traffic.told(), rates)
     if info.type != "classic":
         view |= {"leader": managed.node_name, "members": [managed.node_name], "online": [managed.node_name]}
     if info.type == STREAM and info.name in managed.image.topics_by_name:
@@ -129,7 +139,7 @@ def exchange_view(managed: Managed, info: ExchangeInfo) -> dict[str, Any]:
         "type": info.kind,
         "user_who_performed_action": "",
         "vhost": info.vhost,
-    }
+    } | message_stats(info.traffic.told(), managed.figures.rates_of(("exchange", info.vhost, info.name)))
 
 
 def properties_key(binding: Binding) -> str:

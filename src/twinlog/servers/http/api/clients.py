@@ -10,13 +10,14 @@ from twinlog.servers.http.listing import QUERY, listed
 from twinlog.servers.http.message import Asker, HttpError, Request, Response, no_content, not_found, ok
 from twinlog.servers.http.ports import ChannelFacts, ConnectionFacts, ConsumerFacts, Managed
 from twinlog.servers.http.router import ADMINISTRATOR, USER, VHOST, Routes
-from twinlog.servers.http.views import plain, visible_vhosts
+from twinlog.servers.http.views import message_stats, plain, rate, visible_vhosts
 
 routes = Routes("clients")
 
 
 def connection_view(managed: Managed, facts: ConnectionFacts) -> dict[str, Any]:
     client = plain(facts.client)
+    rates = managed.figures.rates_of(("connection", facts.name))
     return {
         "auth_mechanism": "PLAIN",
         "channel_max": facts.channel_max,
@@ -32,8 +33,11 @@ def connection_view(managed: Managed, facts: ConnectionFacts) -> dict[str, Any]:
         "port": facts.local[1],
         "protocol": facts.protocol,
         "recv_oct": facts.received_bytes,
+        "recv_oct_details": rate(rates.get("recv_oct", 0.0)),
         "requests": facts.requests,
+        "requests_details": rate(rates.get("requests", 0.0)),
         "send_oct": facts.sent_bytes,
+        "send_oct_details": rate(rates.get("send_oct", 0.0)),
         "ssl": False,
         "state": facts.state,
         "timeout": facts.heartbeat_s,
@@ -41,7 +45,7 @@ def connection_view(managed: Managed, facts: ConnectionFacts) -> dict[str, Any]:
         "user": facts.user,
         "user_provided_name": str(client.get("connection_name", "")) if isinstance(client, dict) else "",
         "vhost": facts.vhost,
-    }
+    } | message_stats(facts.traffic().told(), rates)
 
 
 def channel_name(facts: ChannelFacts) -> str:
@@ -71,7 +75,7 @@ def channel_view(managed: Managed, facts: ChannelFacts) -> dict[str, Any]:
         "transactional": facts.transactional,
         "user": connection.user,
         "vhost": connection.vhost,
-    }
+    } | message_stats(facts.traffic.told(), managed.figures.rates_of(("channel", connection.name, str(facts.number))))
 
 
 def consumer_view(facts: ConsumerFacts) -> dict[str, Any]:
@@ -111,6 +115,7 @@ def seen_connections(managed: Managed, asker: Asker) -> list[ConnectionFacts]:
 
 
 async def show(managed: Managed, request: Request, found: Sequence[ConnectionFacts]) -> Response:
+    managed.figures.look()
     return await listed(
         managed.tasks, request, found, lambda each: each.name, lambda each: connection_view(managed, each)
     )
@@ -179,6 +184,7 @@ async def channels_of_connection(managed: Managed, request: Request) -> Response
 
 async def show_channels(managed: Managed, request: Request, wanted: Any) -> Response:
     assert request.asker is not None
+    managed.figures.look()
     sees_all = bool(request.asker.tags & {"administrator", "monitoring"})
     found = [
         each

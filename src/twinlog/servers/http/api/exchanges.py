@@ -37,6 +37,7 @@ async def exchanges_of_vhost(managed: Managed, request: Request) -> Response:
 
 
 async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> Response:
+    managed.figures.look()
     found = [node.info for part in parts for node in part.exchanges.values()]
     return await listed(
         managed.tasks, request, found, lambda info: info.name, lambda info: exchange_view(managed, info)
@@ -55,6 +56,7 @@ def known_exchange(managed: Managed, request: Request, name: str = "name") -> tu
 @routes.get("/api/exchanges/{vhost}/{name}", VHOST, "One exchange.")
 def exchange(managed: Managed, request: Request) -> Response:
     _, node = known_exchange(managed, request)
+    managed.figures.look()
     return ok(exchange_view(managed, node.info) | {"incoming": [], "outgoing": []})
 
 

@@ -117,6 +117,16 @@ def group(managed: Managed, request: Request) -> Response:
     return ok(group_row(managed, machine, row) | {"members": members, "offsets": offsets})
 
 
+@routes.get("/api/groups/{group}/figures", USER, "The group's lag, and how far it has come, over time.")
+def group_figures(managed: Managed, request: Request) -> Response:
+    name = request.parameters["group"]
+    check(managed, request, Operation.DESCRIBE, name)
+    machine: GroupMachine = shard_of(managed, name).machine
+    if name not in machine.offsets.by_group and name not in machine.groups:
+        raise not_found("there is no such group")
+    return ok(managed.figures.watch(("group", name)).view())
+
+
 def classic_member(known: ClassicGroup, member: Any) -> dict[str, Any]:
     assignment: list[dict[str, Any]] = []
     if known.protocol_type == "consumer" and member.assignment:

@@ -79,12 +79,19 @@ async def publish(managed: Managed, request: Request) -> Response:
     if properties.user_id is not None and properties.user_id != caller.user:
         raise bad_request("user_id is not the user who publishes")
     targets = managed.router.route(part.name, exchange, key, properties, copies_of(properties))
+    managed.counts.publish += 1
+    node.info.traffic.publish_in += 1
     if targets:
         run = _kernel.build_run(exchange, key, flags_of(properties), [(encode_properties(properties), payload)])
         outcome = messages.publish(run, targets)
         if not outcome.accepted:
             raise bad_request("a queue refused the message: it is full")
+        node.info.traffic.publish_out += len(targets)
+        for info in targets:
+            info.traffic.publish += 1
         await durable(managed, outcome.mark)
+    else:
+        managed.counts.drop_unroutable += 1
     return ok({"routed": bool(targets)})
 
 
@@ -189,6 +196,9 @@ def get(managed: Managed, request: Request) -> Response:
         got = queue.get(no_ack=False)
         if got is None:
             break
+        for counts in (managed.counts, info.traffic):
+            counts.get += 1
+            counts.redeliver += got.redelivered
         numbers.append(got.number)
         message = message_at(got.blob, got.position)
         size += len(message.body)
@@ -201,6 +211,9 @@ def get(managed: Managed, request: Request) -> Response:
     }[mode]
     for low, high in ranges(numbers):
         finish(low, high)
+    if mode == "ack_requeue_false":
+        managed.counts.ack += len(numbers)
+        info.traffic.ack += len(numbers)
     return ok(views)
 
 

@@ -6,12 +6,11 @@ from typing import Any, Final
 
 from twinlog.amqp.routing.types import EXCHANGE_TYPES
 from twinlog.cluster.kinds.users import USERS
-from twinlog.servers.http.figures import Sample
 from twinlog.servers.http.listing import columns_of, only
 from twinlog.servers.http.message import Request, Response, not_found, ok
 from twinlog.servers.http.ports import Managed
 from twinlog.servers.http.router import ANYBODY, MONITOR, USER, Routes
-from twinlog.servers.http.views import rate, visible_vhosts
+from twinlog.servers.http.views import message_stats, rate, visible_vhosts
 
 routes = Routes("node")
 
@@ -73,7 +72,7 @@ def overview_view(managed: Managed, request: Request) -> dict[str, Any]:
         "is_op_policy_updating_enabled": True,
         "listeners": listeners(managed),
         "management_version": RABBITMQ_VERSION,
-        "message_stats": message_stats(totals, rates),
+        **message_stats({name: totals[name] for name in MESSAGE_STATS if name in totals}, rates),
         "node": managed.node_name,
         "node_tags": {},
         "object_totals": {
@@ -125,15 +124,6 @@ def twinlog_view(managed: Managed) -> dict[str, Any]:
 
 def exchange_kinds() -> list[str]:
     return sorted(EXCHANGE_TYPES)
-
-
-def message_stats(totals: Any, rates: Any) -> dict[str, Any]:
-    stats: dict[str, Any] = {}
-    for name in MESSAGE_STATS:
-        if name in totals:
-            stats[name] = totals[name]
-            stats[f"{name}_details"] = rate(rates.get(name, 0.0))
-    return stats
 
 
 def listeners(managed: Managed) -> list[dict[str, Any]]:
@@ -304,14 +294,4 @@ def auth_attempts(managed: Managed, request: Request) -> Response:
 
 @routes.get("/api/figures", USER, "Totals of the last half hour, a sample every five seconds, for charts.")
 def figures(managed: Managed, request: Request) -> Response:
-    return ok(samples_view(managed.figures.overview))
-
-
-def samples_view(samples: Any) -> dict[str, Any]:
-    """Columns, which is what charts draw: times in milliseconds, and a list for each name."""
-    taken: list[Sample] = list(samples)
-    names = dict.fromkeys(name for sample in taken[-1:] for name in sample.values)
-    return {
-        "at_ms": [sample.at_ms for sample in taken],
-        "values": {name: [sample.values.get(name) for sample in taken] for name in names},
-    }
+    return ok(managed.figures.overview.view())

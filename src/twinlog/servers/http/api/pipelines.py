@@ -48,6 +48,12 @@ async def pipeline(managed: Managed, request: Request) -> Response:
     return ok(pipeline_view(managed, report))
 
 
+@routes.get("/api/pipelines/{name}/figures", USER, "The pipeline's lag and rows a second over time.")
+async def pipeline_figures(managed: Managed, request: Request) -> Response:
+    report = await known_pipeline(managed, request)
+    return ok(managed.figures.watch(("pipeline", report["name"])).view())
+
+
 @routes.delete("/api/pipelines/{name}", ADMINISTRATOR, "Forgets a pipeline; what runs comes back by its next report.")
 async def forget_pipeline(managed: Managed, request: Request) -> Response:
     report = await known_pipeline(managed, request)

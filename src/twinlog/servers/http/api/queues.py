@@ -6,7 +6,6 @@ from twinlog.amqp.ports import Messages, QueueInfo
 from twinlog.amqp.routing.graph import VhostGraph
 from twinlog.servers.http.api.clients import consumer_view
 from twinlog.servers.http.api.exchanges import caller_of
-from twinlog.servers.http.api.overview import samples_view
 from twinlog.servers.http.bodies import body_of, flag, same_name, table
 from twinlog.servers.http.listing import QUERY, listed
 from twinlog.servers.http.message import HttpError, Request, Response, created, no_content, not_found, ok
@@ -60,10 +59,10 @@ def queue(managed: Managed, request: Request) -> Response:
     return ok(queue_view(managed, info) | more)
 
 
-@routes.get("/api/queues/{vhost}/{name}/figures", VHOST, "The queue's depth over time, kept while it is asked for.")
+@routes.get("/api/queues/{vhost}/{name}/figures", VHOST, "The queue's depth, and what went in and out, over time.")
 def queue_figures(managed: Managed, request: Request) -> Response:
     _, info = known_queue(managed, request)
-    return ok(samples_view(managed.figures.watch(("queue", info.vhost, info.name))))
+    return ok(managed.figures.watch(("queue", info.vhost, info.name)).view())
 
 
 @routes.put(

@@ -11,7 +11,6 @@ from twinlog.kafka.config_values import ConfigEntry, Source
 from twinlog.kafka.names import is_internal
 from twinlog.kafka.partition import Partition
 from twinlog.kafka.rights import CLUSTER_NAME, Operation, Resource
-from twinlog.servers.http.api.overview import samples_view
 from twinlog.servers.http.bodies import body_of, number, table
 from twinlog.servers.http.listing import QUERY, listed
 from twinlog.servers.http.message import HttpError, Request, Response, bad_request, no_content, not_found, ok
@@ -176,7 +175,7 @@ async def partitions(managed: Managed, request: Request) -> Response:
 
 @routes.get("/api/topics/{topic}/figures", USER, "The topic's size over time, kept while it is asked for.")
 def topic_figures(managed: Managed, request: Request) -> Response:
-    return ok(samples_view(managed.figures.watch(("topic", known_topic(managed, request).name))))
+    return ok(managed.figures.watch(("topic", known_topic(managed, request).name)).view())
 
 
 @routes.get("/api/topics/{topic}/configs", USER, "Every config of a topic with its value and where that comes from.")
