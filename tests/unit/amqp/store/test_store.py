@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.kit.queues import TINY, StoreHome, run_of
@@ -202,6 +204,38 @@ def test_a_message_that_left_for_another_queue_is_in_one_of_them_whenever_the_po
     home.cut_power()
     found = {queue_id: Numbers(list(queue.ready)) for queue_id, queue in home.store.recovered().items()}
     assert found[1].covers(3, 3) or (2 in found and found[2].covers(0, 0))
+
+
+@pytest.mark.parametrize("wait_us", range(0, 8000, 500))
+def test_numbers_of_messages_that_went_with_the_process_are_free_for_durable_ones(wait_us: int) -> None:
+    """Acks get their name before the index does, and tell of numbers that the old index does not know."""
+    home = StoreHome(replace(TINY, segment_bytes=65536, journal_files_max=1))
+    filled(home, 20)
+    home.settle(500)
+    assert home.store.queues[1].segments, "some of it has moved"
+    home.put(1, 100, [b"gone " + BIG] * 4, durable=False)
+    home.store.create(2, durable=True)
+    last = home.store.queues[1].positions[-1]
+    for number in range(2000):
+        if home.store.mover._busy and home.store.journal.files[0].end > last:
+            break
+        home.store.when_durable(home.put(2, number, [BIG]), lambda fault: None)
+        home.machine.loop.run_for_us(100)
+    assert home.store.mover._busy
+    home.machine.loop.run_for_us(wait_us)
+    home.kill()
+    found = home.store.recovered()
+    free, others = found[1].number_next, found[2].number_next
+    assert free in (100, 104), "what counts is whether the new index has its name"
+    home.store.create(1, durable=True)
+    home.store.create(2, durable=True)
+    home.durable(home.put(1, free, [b"%d kept" % free]))
+    for number in range(others, others + 60):
+        home.durable(home.put(2, number, [BIG]))
+    home.settle(500)
+    home.kill()
+    home.store.create(1, durable=True)
+    assert numbers(home.read_all(1)) == [*range(100), free]
 
 
 @pytest.mark.parametrize("how", ["stop", "kill", "cut_power"])
