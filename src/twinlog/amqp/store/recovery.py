@@ -109,8 +109,8 @@ class Recovery:
                     ranges = decode_acks(acks, queue.id, first)
                     if ranges is None:
                         self._damaged(segment.acks_path, "cannot be read")
-                    # They get their name before the index. What they tell beyond it the journal tells as well, unless it
-                    # is of messages that went with their process: durable ones may have those numbers by now.
+                    # They get their name before the index does. What they tell beyond it the journal tells too,
+                    # unless it is of messages that went with their process: durable ones may have those numbers by now.
                     for low, high in ranges or ():
                         if low <= last:
                             queue.settled.add(low, min(high, last))
