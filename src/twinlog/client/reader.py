@@ -117,11 +117,12 @@ class Reader:
         for batch in batches:
             at, batch_size, base_offset, last_delta, _, attributes, _, max_timestamp, producer_id = batch[:9]
             self.positions[place] = max(position, base_offset + last_delta + 1)
+            hidden = aborted.hides(producer_id, base_offset + last_delta) if aborted else False
             if attributes & CONTROL_BIT:
                 if aborted:
                     aborted.marker(producer_id)
                 continue
-            if aborted and attributes & TRANSACTIONAL_BIT and aborted.hides(producer_id, base_offset + last_delta):
+            if hidden and attributes & TRANSACTIONAL_BIT:
                 continue
             decoded = _kernel.decode_records(buffer, at, at + batch_size, self._inflated_bytes_max)
             for offset, timestamp, key, value, headers in decoded:
@@ -138,6 +139,7 @@ class Aborted:
         self._open: set[int] = set()
 
     def hides(self, producer_id: int, last_offset: int) -> bool:
+        """To be asked of every batch, markers as well: the first one of an answer may end what began before it."""
         while self._starts and self._starts[0][0] <= last_offset:
             self._open.add(self._starts.pop(0)[1])
         return producer_id in self._open

@@ -84,6 +84,16 @@ def test_committed_readers_see_no_aborted_transaction_and_nobody_sees_markers() 
     assert everything.positions["t", 0] == 5
 
 
+def test_an_answer_that_begins_with_the_marker_of_an_abort_hides_nothing_behind_it() -> None:
+    transactional, control = 1 << 4, 1 << 4 | 1 << 5
+    buffer = batch(3, [b"marker"], producer_id=5, attributes=control) + batch(
+        4, [b"the next transaction"], producer_id=5, attributes=transactional
+    )
+    aborted = [AbortedTransaction(producer_id=5, first_offset=0)]
+    records, _ = reader_at(3, committed_only=True).answer(answer(buffer, aborted=aborted), buffer)
+    assert [record.value for record in records] == [b"the next transaction"]
+
+
 def test_what_was_not_asked_for_is_left_alone() -> None:
     reader = reader_at(0)
     reader.forget("t", 0)
