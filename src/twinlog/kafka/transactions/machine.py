@@ -375,8 +375,9 @@ def _check_expected(transaction: Transaction, expected: ProducerKey) -> None:
 
 
 def _ended_before(transaction: Transaction, producer: ProducerKey) -> bool:
-    """Whether the producer asks again for the end that it has: then the epoch is one further than it knows."""
-    if transaction.state in (S.EMPTY, S.ONGOING):
+    """Whether the producer asks again for the end that it has: then the epoch is one further than it knows. After an
+    end that raised no epoch the one further is somebody else's."""
+    if transaction.state in (S.EMPTY, S.ONGOING) or transaction.version < EPOCH_AT_EVERY_END:
         return False
     if transaction.producer_id == producer.producer_id:
         return transaction.epoch == producer.epoch + 1

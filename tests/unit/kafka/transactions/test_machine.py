@@ -100,8 +100,10 @@ class Coordinator:
         )
         return reply
 
-    def add(self, producer: ProducerKey, *places: tuple[str, int]) -> list[tuple[str, int]]:
-        new: list[tuple[str, int]] = self.ask(lambda machine, now_ms: machine.add("t", producer, places, 2, now_ms))
+    def add(self, producer: ProducerKey, *places: tuple[str, int], version: int = 2) -> list[tuple[str, int]]:
+        new: list[tuple[str, int]] = self.ask(
+            lambda machine, now_ms: machine.add("t", producer, places, version, now_ms)
+        )
         return new
 
     def end(self, producer: ProducerKey, *, commit: bool = True, version: int = 2) -> EndReply:
@@ -185,6 +187,20 @@ def test_an_end_sent_again_with_the_old_epoch_gets_the_same_answer(coordinator: 
     with refused(ErrorCode.PRODUCER_FENCED):
         coordinator.end(producer)
     assert coordinator.state() is S.ONGOING, "a late end does not end the next one"
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_who_was_replaced_is_not_told_of_the_end_that_its_successor_got_without_a_new_epoch(
+    coordinator: Coordinator, commit: bool
+) -> None:
+    replaced = key(coordinator.init())
+    successor = key(coordinator.init())
+    assert successor.epoch == replaced.epoch + 1
+    coordinator.add(successor, PLACE, version=1)
+    coordinator.end(successor, version=1, commit=commit)
+    coordinator.complete()
+    with refused(ErrorCode.PRODUCER_FENCED):
+        coordinator.end(replaced, commit=commit)
 
 
 def test_a_decided_transaction_is_found_by_a_restart(coordinator: Coordinator) -> None:
