@@ -112,6 +112,7 @@ def hunt(options: argparse.Namespace) -> int:
             name,
             jobs=options.jobs,
             replay_one_in=0,
+            kind=bug.kind,
         )
         found = min(totals.broken, key=lambda outcome: outcome.seed, default=None)
         if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from twinlog.sim.stage.group_history import GroupHistory
+from twinlog.sim.stage.group_history import Claim, GroupHistory
 from twinlog.sim.stage.history import Broken, Place
 
 GROUP = "old"
@@ -107,3 +107,30 @@ def test_a_member_that_is_still_known_is_never_told_an_older_generation(story: S
     story.wait(SESSION_MS)
     with story.breaks("generation back"):
         story.joins("first", 6)
+
+
+def test_the_next_life_of_a_static_member_owns_what_the_one_before_did(story: Story) -> None:
+    history = story.history
+    history.leader_assigns(GROUP, 1, "static", b"share")
+    story.joins("its first id", 1)
+    history.note_synced(GROUP, 1, "its first id", b"share", [("one", 1)], "static")
+    story.joins("its second id", 1)
+    history.note_synced(GROUP, 1, "its second id", b"share", [("one", 1)], "static")
+    with story.breaks("foreign assignment"):
+        history.note_synced(GROUP, 1, "its second id", b"of another one", [("one", 1)], "static")
+
+
+def test_a_claim_holds_for_its_own_lease(story: Story) -> None:
+    def claim(member: str, lease_ms: int) -> Claim:
+        made = Claim(member)
+        made.places, made.heard_us, made.lease_ms = {PLACE: None}, story.now_us, lease_ms
+        return made
+
+    story.history.claim("mixed", claim("classic", 600))
+    story.wait(599)
+    with story.breaks("two owners"):
+        story.history.claim("mixed", claim("consumer", 2_000))
+    story.wait(1)
+    story.history.claim("mixed", claim("consumer", 2_000))
+    with story.breaks("two owners"):
+        story.history.claim("mixed", claim("classic", 600))

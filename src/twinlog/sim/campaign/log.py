@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from twinlog.client import admin
+from collections.abc import Callable
+
 from twinlog.host import Host
+from twinlog.sim.campaign.course import Course
 from twinlog.sim.chance import SimChance
-from twinlog.sim.clients.admin import SCRATCH, Admin, Scratcher, Trimmer, check_topics
+from twinlog.sim.clients.admin import SCRATCH, Scratcher, Trimmer, check_topics
 from twinlog.sim.clients.producer import IdempotentProducer, PlainProducer
 from twinlog.sim.clients.reader import SimReader
 from twinlog.sim.stage.history import RELAXED, Broken, Place
-from twinlog.sim.stage.nemesis import MENU, damage_at_rest, torment
+from twinlog.sim.stage.nemesis import MENU, damage_at_rest
 from twinlog.sim.stage.plan import Plan, draw_log_plan
-from twinlog.sim.stage.stage import Life, Stage
+from twinlog.sim.stage.stage import Stage
 from twinlog.sim.world import World
-from twinlog.wire.kafka.messages import CreateTopicsResponse, MetadataRequest, MetadataResponse
-
-DRAIN_MS = 60_000  # the longest timeout of a client, several times
+from twinlog.wire.kafka.messages import MetadataRequest, MetadataResponse
 
 
 def draw(chance: SimChance) -> Plan:
@@ -23,100 +23,53 @@ def draw(chance: SimChance) -> Plan:
 
 
 def play(world: World, plan: Plan, stage: Stage) -> None:
-    trial = LogTrial(world, plan, stage)
-    trial.begin()
-    torment(stage)
-    trial.damage()
-    trial.drain()
-    trial.audit("auditor")
-    if plan.cut_at_the_end:
-        stage.cut_again()
-        trial.audit("second auditor")
+    LogTrial(world, plan, stage).play()
 
 
-class LogTrial:
+class LogTrial(Course):
     """See above."""
 
     def __init__(self, world: World, plan: Plan, stage: Stage) -> None:
-        self.world = world
-        self.plan = plan
-        self.stage = stage
-        self.producers: dict[str, IdempotentProducer] = {}
+        super().__init__(world, plan, stage)
         self.readers: dict[str, SimReader] = {}
-        self.admins: dict[str, Admin] = {}
 
     def begin(self) -> None:
-        stage, history = self.stage, self.stage.history
-        stage.start_broker()
-        for topic in self.plan.topics:
-            made = stage.at_once(admin.create_topic(topic.name, topic.partitions, 1, topic.configs))
-            assert isinstance(made, CreateTopicsResponse)
-            assert made.topics[0].error_code == 0, made.topics[0].error_message
-            history.kinds[topic.name] = topic.kind
-            history.partitions[topic.name] = topic.partitions
         for number in range(self.plan.producers):
-            stage.client(f"producer-{number}", self._producer(f"producer-{number}"))
+            self.cast(f"producer-{number}", self._producer)
         for number in range(self.plan.plain_producers):
-            stage.client(f"plain-{number}", self._plain(f"plain-{number}"))
+            self.cast(f"plain-{number}", self._plain)
         for number in range(self.plan.readers):
-            stage.client(f"reader-{number}", self._reader(f"reader-{number}"))
+            self.cast(f"reader-{number}", self._reader(f"reader-{number}"))
         if self.plan.scratcher:
-            stage.client("scratcher", self._admin("scratcher", Scratcher))
+            self.cast("scratcher", lambda host, chance, name, before: Scratcher(self.stage, host, chance, name))
         if self.plan.trimmer:
-            stage.client("trimmer", self._admin("trimmer", Trimmer))
+            self.cast("trimmer", lambda host, chance, name, before: Trimmer(self.stage, host, chance, name))
 
-    def _producer(self, name: str) -> Life:
-        async def live(host: Host, chance: SimChance, life: int) -> None:
-            places = [place for place in self.stage.history.places() if not chance.one_in(4)]
-            producer = IdempotentProducer(
-                self.stage, host, chance, f"{name}.{life}", places or self.stage.history.places()[:1]
-            )
-            self.producers[name] = producer
-            await producer.run()
+    def _producer(self, host: Host, chance: SimChance, name: str, before: object) -> IdempotentProducer:
+        places = [place for place in self.stage.history.places() if not chance.one_in(4)]
+        return IdempotentProducer(self.stage, host, chance, name, places or self.stage.history.places()[:1])
 
-        return live
+    def _plain(self, host: Host, chance: SimChance, name: str, before: object) -> PlainProducer:
+        kinds = self.stage.history.kinds
+        places = [place for place in self.stage.history.places() if kinds[place[0]] == RELAXED]
+        return PlainProducer(self.stage, host, chance, name, places)
 
-    def _plain(self, name: str) -> Life:
-        async def live(host: Host, chance: SimChance, life: int) -> None:
-            kinds = self.stage.history.kinds
-            places = [place for place in self.stage.history.places() if kinds[place[0]] == RELAXED]
-            await PlainProducer(self.stage, host, chance, f"{name}.{life}", places).run()
+    def _reader(self, client: str) -> Callable[[Host, SimChance, str, object], SimReader]:
+        def make(host: Host, chance: SimChance, name: str, before: object) -> SimReader:
+            reader = self.readers[client] = SimReader(self.stage, host, chance, name, self.stage.history.places())
+            return reader
 
-        return live
+        return make
 
-    def _reader(self, name: str) -> Life:
-        async def live(host: Host, chance: SimChance, life: int) -> None:
-            reader = SimReader(self.stage, host, chance, f"{name}.{life}", self.stage.history.places())
-            self.readers[name] = reader
-            await reader.run()
-
-        return live
-
-    def _admin(self, name: str, kind: type[Admin]) -> Life:
-        async def live(host: Host, chance: SimChance, life: int) -> None:
-            client = self.admins[name] = kind(self.stage, host, chance, f"{name}.{life}")
-            await client.run()
-
-        return live
-
-    def damage(self) -> None:
+    def harm(self) -> None:
         if not self.plan.damage:
             return
         self.stage.broker.kill()
         if damage_at_rest(self.stage) is not None:
             self.stage.mark("damage at rest")
 
-    # The second half.
-
-    def drain(self) -> None:
-        stage = self.stage
-        stage.mend()
-        stage.is_unsafe = False
-        stage.wait_for(lambda: not self._unfinished(), DRAIN_MS, lambda: ", ".join(self._unfinished()))
-
-    def _unfinished(self) -> list[str]:
-        writers: dict[str, IdempotentProducer | Admin] = {**self.producers, **self.admins}
-        found = [name for name, writer in writers.items() if not writer.is_done]
+    def unfinished(self) -> list[str]:
+        found = [name for name in super().unfinished() if name not in self.readers]  # those read on for ever
         for name, reader in self.readers.items():
             behind = [place for place in reader.held if not self._caught_up(reader, place)]
             found += [f"{name} in {place}" for place in behind]
@@ -127,13 +80,13 @@ class LogTrial:
             return True
         return reader.positions.get(place, -1) >= self.stage.history.confirmed_end.get(place, 0)
 
-    def audit(self, name: str) -> None:
+    def judge(self, name: str) -> None:
         """Reads everything from the start, and judges."""
         stage = self.stage
         machine = self.world.host(name)
         auditor = SimReader(stage, machine.host, self.world.chance.fork(name), name, stage.history.places(), once=True)
         machine.host.tasks.start(auditor.run(), name)
-        stage.wait_for(lambda: auditor.is_done, DRAIN_MS, lambda: f"{name} at {auditor.positions}")
+        stage.wait_for(lambda: auditor.is_done, self.finish_ms, lambda: f"{name} at {auditor.positions}")
         stage.history.judge({place: held for place, held in auditor.held.items() if place not in auditor.unreadable})
         for place in auditor.unreadable:
             if place not in stage.history.damaged:

@@ -23,8 +23,9 @@ HASH_SEEDS: Final = ("1", "2")
 
 @dataclass(slots=True)
 class Totals:
-    """What a campaign has seen so far."""
+    """What a campaign has seen so far. ``kind``: the only contradiction that counts; empty: all of them."""
 
+    kind: str = ""
     seeds: int = 0
     simulated_ms: int = 0
     confirmed: int = 0
@@ -42,7 +43,7 @@ class Totals:
         self.read += outcome.read
         self.marks += outcome.marks
         self.faults += outcome.faults
-        if outcome.kind:
+        if outcome.kind and self.kind in ("", outcome.kind):
             self.broken.append(outcome)
 
     @property
@@ -62,10 +63,11 @@ def campaign(
     jobs: int,
     replay_one_in: int,
     stop_after: int = 1,
+    kind: str = "",
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
     """Tries the seeds until ``stop_after`` of them are broken (0: all of them)."""
-    totals = Totals()
+    totals = Totals(kind)
     chunks = _chunks(seeds)
     with _workers(jobs, HASH_SEEDS[0]) as pool, _workers(1, HASH_SEEDS[1]) as other:
         running: set[Future[list[Outcome]]] = set()

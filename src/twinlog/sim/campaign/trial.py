@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from twinlog.sim.campaign import groups, log, queues, transactions
 from twinlog.sim.chance import SimChance
-from twinlog.sim.clients.transactions import COMMITTED
 from twinlog.sim.planted import planted_bug
 from twinlog.sim.stage.history import Broken
 from twinlog.sim.stage.plan import Plan
@@ -72,9 +71,8 @@ def try_seed(seed: int, workload: str = "log", planted: str = "", *, keep_events
         history = stage.history
         outcome.digest = world.digest()
         outcome.simulated_ms = world.loop.now_us // 1000
-        committed = sum(transaction.fate == COMMITTED for transaction in stage.transactions)
-        outcome.confirmed = history.confirmed + stage.groups.commits + committed
-        outcome.read = history.read + stage.groups.rebalances + len(stage.read_committed)
+        outcome.confirmed = history.confirmed + stage.groups.commits + stage.transactions.commits
+        outcome.read = history.read + stage.groups.rebalances + len(stage.transactions.seen)
         outcome.marks, outcome.faults = world.trace.marks, stage.faults
         outcome.story, outcome.events = stage.story, world.trace.events
     return outcome

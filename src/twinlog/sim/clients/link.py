@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from twinlog.client.connection import Answer, Connection
@@ -19,6 +19,7 @@ PORT: Final = 9092
 VERSIONS_VARIED: Final = {0: 3, 1: 4, 2: 4, 9: 8, 11: 5, 12: 3, 13: 3, 14: 3}
 # From these on topics are known by id alone.
 VERSION_CAPS: Final = {8: 9, 9: 9}
+NO_CAPS: Final[Mapping[int, int]] = {}
 
 OnAnswer: TypeAlias = Callable[[Answer | None], None]
 
@@ -30,16 +31,17 @@ class LinkLost(Exception):
 class VariedConnection(Connection):
     """Speaks an older version of some requests than it could."""
 
-    def __init__(self, client_id: str, chance: SimChance, varied: bool) -> None:
+    def __init__(self, client_id: str, chance: SimChance, varied: bool, caps: Mapping[int, int]) -> None:
         super().__init__(client_id)
         self._varied = varied
+        self._caps = {**VERSION_CAPS, **caps}
         self._chance = chance
         self._chosen: dict[int, int] = {}
 
     def version_for(self, key: int, version_max: int | None = None) -> int:
         chosen = self._chosen.get(key)
         if chosen is None:
-            chosen = min(super().version_for(key, version_max), VERSION_CAPS.get(key, 1000))
+            chosen = min(super().version_for(key, version_max), self._caps.get(key, 1000))
             if self._varied and key in VERSIONS_VARIED and self._chance.one_in(3):
                 chosen = self._chance.between(min(VERSIONS_VARIED[key], chosen), chosen)
             self._chosen[key] = chosen
@@ -49,10 +51,19 @@ class VariedConnection(Connection):
 class Link:
     """Also the stream's handler. ``ask`` calls back with the answer, or with None when the connection is gone."""
 
-    def __init__(self, host: Host, client_id: str, chance: SimChance, timeout_ms: int, *, varied: bool = True) -> None:
+    def __init__(
+        self,
+        host: Host,
+        client_id: str,
+        chance: SimChance,
+        timeout_ms: int,
+        *,
+        varied: bool = True,
+        caps: Mapping[int, int] = NO_CAPS,
+    ) -> None:
         self.is_open = False
         self._host = host
-        self._core = VariedConnection(client_id, chance, varied)
+        self._core = VariedConnection(client_id, chance, varied, caps)
         self._stream: Stream | None = None
         self._timeout_ms = timeout_ms
         self._waiting: deque[tuple[OnAnswer, Timer]] = deque()

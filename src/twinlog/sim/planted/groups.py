@@ -8,6 +8,7 @@ from typing import Any, Final
 from twinlog.base import Refused
 from twinlog.kafka.coordinator.partition_log import PartitionCoordinatorLog
 from twinlog.kafka.coordinator.runtime import Shard
+from twinlog.kafka.groups import classic_members, migration
 from twinlog.kafka.groups.classic import ClassicGroup, Member
 from twinlog.kafka.groups.consumer import ConsumerGroup
 from twinlog.kafka.groups.machine import GroupMachine
@@ -107,6 +108,57 @@ def dead_consumers_kept(patch: Patch) -> None:
     before = patch.put(ConsumerGroup, "wake", wake)
 
 
+def static_name_suffices(patch: Patch) -> None:
+    """Whoever knows a static name is taken for the member that has it now."""
+
+    def member(self: ClassicGroup, member_id: str, instance_id: str | None) -> Member:
+        found: Member = before(self, self.instances.get(instance_id or "", member_id), instance_id)
+        return found
+
+    before = patch.put(ClassicGroup, "member", member)
+
+
+def static_consumer_name_suffices(patch: Patch) -> None:
+    def check_commit(
+        self: ConsumerGroup, member_id: str, instance_id: str | None, epoch: int, *, may_use_epochs: bool = True
+    ) -> None:
+        before(
+            self, self.instances.get(instance_id or "", member_id), instance_id, epoch, may_use_epochs=may_use_epochs
+        )
+
+    before = patch.put(ConsumerGroup, "check_commit", check_commit)
+
+
+def assignments_swapped(patch: Patch) -> None:
+    """The leader's bytes reach the wrong members."""
+
+    def assign(self: ClassicGroup, assignments: dict[str, bytes], now_ms: int, outbox: Any) -> None:
+        members = list(assignments)
+        before(self, dict(zip(members, [assignments[each] for each in reversed(members)], strict=True)), now_ms, outbox)
+
+    before = patch.put(ClassicGroup, "_assign", assign)
+
+
+def owners_lost_on_the_way(patch: Patch) -> None:
+    """A classic group that becomes one of the consumer protocol forgets who owns what."""
+    patch.put(migration, "read_assignment", lambda data, topics: {})
+
+
+def nobody_deals_after_the_way_back(patch: Patch) -> None:
+    """A consumer group that becomes classic does not tell its members to join again."""
+    patch.put(ClassicGroup, "rebalance", lambda self, now_ms: None)
+
+
+def classic_members_not_called(patch: Patch) -> None:
+    """Classic members of a consumer group are not told that their share changed."""
+    patch.put(classic_members, "_should_rejoin", lambda group, member: False)
+
+
+def what_they_own_not_read(patch: Patch) -> None:
+    """Cooperative members of a consumer group are taken to have given up all they have when they join again."""
+    patch.put(classic_members, "_owned", lambda before, member_id, read, topics: {})
+
+
 def _bug(name: str, about: str, plant: Callable[[Patch], None], seeds_max: int = 200) -> Bug:
     return Bug(name, about, plant, seeds_max, "groups")
 
@@ -122,5 +174,20 @@ BUGS: Final = (
     _bug("handed-on-while-held", "a partition goes to its next owner at once", handed_on_while_held),
     _bug("generations-forgotten", "a restart forgets classic groups", generations_forgotten),
     _bug("dead-members-kept", "classic members that are silent stay", dead_members_kept),
+    _bug("static-name-suffices", "a static name is believed without its id", static_name_suffices),
+    _bug("static-consumer-name-suffices", "the same in the consumer protocol", static_consumer_name_suffices),
+    _bug("assignments-swapped", "members get the shares of others", assignments_swapped),
+    _bug("owners-lost-on-the-way", "a live group forgets its owners on its way to consumer", owners_lost_on_the_way),
+    _bug(
+        "nobody-deals-on-the-way-back",
+        "a live group does not rebalance when it becomes classic",
+        nobody_deals_after_the_way_back,
+    ),
+    _bug(
+        "classic-members-not-called", "classic members among consumers are not told to join", classic_members_not_called
+    ),
+    _bug(
+        "what-they-own-not-read", "what cooperative members among consumers own is given away", what_they_own_not_read
+    ),
     _bug("dead-consumers-kept", "consumer members that are silent stay", dead_consumers_kept),
 )

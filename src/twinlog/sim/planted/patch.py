@@ -26,10 +26,15 @@ class Patch:
 
 
 class Bug(NamedTuple):
-    """``seeds_max``: how many seeds may be needed until a trial of ``workload`` finds it."""
+    """``seeds_max``: how many seeds may be needed until a trial of ``workload`` finds it. ``kind``: the contradiction
+    that it is there to show, where others may be met first."""
 
     name: str
     about: str
     plant: Callable[[Patch], None]
     seeds_max: int = 200
     workload: str = "log"
+    kind: str = ""
+
+    def is_shown_by(self, kind: str) -> bool:
+        return kind == self.kind if self.kind else bool(kind)

@@ -11,12 +11,16 @@ NOTHING: Final = -1
 
 
 class Claim:
-    """A member of the consumer protocol, as it sees itself."""
+    """What a member believes to own."""
 
     def __init__(self, member: str) -> None:
         self.member = member
         self.places: dict[Place, None] = {}
         self.heard_us = 0  # when it sent the last heartbeat that was answered well
+        self.lease_ms = 0  # nobody else may get these places before it was silent for so long
+
+    def ends_us(self) -> int:
+        return self.heard_us + self.lease_ms * 1000
 
 
 class Life:
@@ -55,8 +59,9 @@ class GroupHistory:
 
     # The classic protocol: who owns what in a generation.
 
-    def leader_assigns(self, group: str, generation: int, member: str, assignment: bytes) -> None:
-        self._assigned.setdefault((group, generation, member), {})[assignment] = None
+    def leader_assigns(self, group: str, generation: int, key: str, assignment: bytes) -> None:
+        """``key``: the member's id, or its static name: by that its next life gets the same."""
+        self._assigned.setdefault((group, generation, key), {})[assignment] = None
 
     def standing(self, group: str) -> Standing:
         """To be taken before the request to join is sent."""
@@ -80,16 +85,20 @@ class GroupHistory:
             self._lives[group] = Life()
         return self._lives[group]
 
-    def note_synced(self, group: str, generation: int, member: str, assignment: bytes, places: list[Place]) -> None:
+    def note_synced(
+        self, group: str, generation: int, member: str, assignment: bytes, places: list[Place], key: str = ""
+    ) -> None:
+        """``key`` as above, where it is not the id."""
+        key = key or member
         life = self._life_of[member]
         life.synced = max(life.synced, generation)
         self.rebalances += 1
-        if assignment and assignment not in self._assigned.get((group, generation, member), {}):
+        if assignment and assignment not in self._assigned.get((group, generation, key), {}):
             raise Broken("foreign assignment", f"{member} got {assignment!r} in generation {generation} of {group}")
         for place in places:
-            owner = life.owners.setdefault((generation, place), member)
-            if owner != member:
-                raise Broken("two owners", f"{place} belongs to {owner} and {member} in generation {generation}")
+            owner = life.owners.setdefault((generation, place), key)
+            if owner != key:
+                raise Broken("two owners", f"{place} belongs to {owner} and {key} in generation {generation}")
 
     # Whose session lasts. A group without members may be forgotten, and then counts from the beginning.
 
@@ -102,20 +111,18 @@ class GroupHistory:
     def _has_members(self, group: str) -> bool:
         return any(until_us > self._now_us() for until_us in self._alive.get(group, {}).values())
 
-    # The consumer protocol: who believes to own what now.
+    # Who believes to own what now, in either protocol.
 
-    def claim(self, group: str, claim: Claim, lease_ms: int) -> None:
-        """``lease_ms``: nobody else may get these places before the member was silent for so long. An answer that was
-        under way for longer gives nothing any more."""
-        is_late = self._now_us() - claim.heard_us >= lease_ms * 1000
-        for place in () if is_late else claim.places:
+    def claim(self, group: str, claim: Claim) -> None:
+        """An answer that was under way for longer than the lease gives nothing any more."""
+        now_us = self._now_us()
+        for place in claim.places if now_us < claim.ends_us() else ():
             for other in self.claims.get(group, {}).values():
-                silent_us = self._now_us() - other.heard_us
-                if other is not claim and place in other.places and silent_us < lease_ms * 1000:
+                if other is not claim and place in other.places and now_us < other.ends_us():
                     raise Broken(
                         "two owners",
                         f"{place} of {group} goes to {claim.member}, and {other.member} that was heard "
-                        f"{silent_us // 1000} ms ago still holds it",
+                        f"{(now_us - other.heard_us) // 1000} ms ago still holds it",
                     )
         self.claims.setdefault(group, {})[claim.member] = claim
 

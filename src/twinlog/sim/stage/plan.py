@@ -16,6 +16,10 @@ from twinlog.storage.settings import StorageSettings
 
 DATA: Final = "/data"
 MORE_DATA: Final = "/more"
+EAGER: Final = "eager"
+COOPERATIVE: Final = "cooperative"
+CONSUMER: Final = "consumer"
+COPIER: Final = "copier"  # an eager one whose work are transactions
 CODECS: Final = (0, 0, 0, 1, 2, 3, 4)
 
 
@@ -26,6 +30,22 @@ class TopicPlan:
     partitions: int
     configs: dict[str, str]
     trims: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemberPlan:
+    """A member of a group. A group with members of both protocols is mixed."""
+
+    name: str
+    group: str
+    kind: str
+    instance_id: str | None = None
+    is_mixed: bool = False
+    goes: bool = False  # when nothing is broken any more
+
+    def __str__(self) -> str:
+        static = f" as {self.instance_id}" if self.instance_id is not None else ""
+        return f"{self.kind} in {self.group}{static}{', goes' if self.goes else ''}"
 
 
 @dataclass(slots=True)
@@ -41,8 +61,9 @@ class Plan:
     producers: int = 0
     plain_producers: int = 0
     readers: int = 0
-    classic_members: int = 0
-    consumer_members: int = 0
+    members: list[MemberPlan] = field(default_factory=list)
+    rivals: int = 0  # writers that have the transactional id of another one
+    chains: int = 0  # values that copiers pass on
     trimmer: bool = False
     scratcher: bool = False
     damage: bool = False
@@ -56,7 +77,7 @@ class Plan:
         return (
             f"{self.unsafe_ms} ms of {', '.join(self.faults) or 'no fault'}; topics {topics or '-'}; "
             f"{self.producers}+{self.plain_producers} producers, {self.readers} readers, "
-            f"{self.classic_members} classic and {self.consumer_members} consumer members"
+            f"{self.rivals} rivals, {self.chains} chains, members: {', '.join(map(str, self.members)) or '-'}"
         )
 
 

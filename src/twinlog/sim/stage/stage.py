@@ -7,15 +7,18 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
 from twinlog.base import HostFault
+from twinlog.client import admin
 from twinlog.host import Host
 from twinlog.sim.chance import SimChance
 from twinlog.sim.clients.link import BROKER, Link, LinkLost
 from twinlog.sim.stage.group_history import GroupHistory
 from twinlog.sim.stage.history import Broken, History
-from twinlog.sim.stage.plan import Plan
+from twinlog.sim.stage.plan import Plan, TopicPlan
 from twinlog.sim.stage.process import BrokerProcess
+from twinlog.sim.stage.transaction_history import TransactionHistory
 from twinlog.sim.world import World
 from twinlog.wire.kafka.message import Message
+from twinlog.wire.kafka.messages import CreateTopicsResponse
 
 Life: TypeAlias = Callable[[Host, SimChance, int], Coroutine[Any, Any, None]]
 """One life of a client, from its start to whatever ends it; the last argument counts them."""
@@ -30,8 +33,7 @@ class Stage:
         self.broker = BrokerProcess(world, plan.settings, self.tell)
         self.history = History(lambda: self.broker.machine.platter.losses)
         self.groups = GroupHistory(lambda: world.loop.now_us)
-        self.transactions: list[Any] = []  # in the order of their begin
-        self.read_committed: dict[bytes, None] = {}
+        self.transactions = TransactionHistory()
         self.topic_ids: dict[str, bytes] = {}
         self.story: list[str] = []  # what happened, for people
         self.faults: Counter[str] = Counter()
@@ -40,6 +42,7 @@ class Stage:
         self.scratch: dict[str, str] = {}  # topic -> making, made, deleting or gone
         self.scratch_ids: dict[str, bytes] = {}
         self.is_unsafe = True  # clients begin new work
+        self._forms: dict[str, str] = {}  # group -> the protocol it was seen to speak last
         world.fabric.profile = plan.wires
 
     def tell(self, event: str) -> None:
@@ -49,7 +52,21 @@ class Stage:
     def mark(self, name: str) -> None:
         self.world.mark(name)
 
-    # Clients.
+    def note_form(self, group: str, form: str) -> None:
+        """A member of a mixed group saw which protocol the group speaks."""
+        before = self._forms.setdefault(group, form)
+        if before != form:
+            self._forms[group] = form
+            self.mark(f"live group became {form}")
+
+    # Topics and clients.
+
+    def make_topic(self, topic: TopicPlan) -> None:
+        made = self.at_once(admin.create_topic(topic.name, topic.partitions, 1, topic.configs))
+        assert isinstance(made, CreateTopicsResponse)
+        assert made.topics[0].error_code == 0, made.topics[0].error_message
+        self.history.kinds[topic.name], self.history.partitions[topic.name] = topic.kind, topic.partitions
+        self.topic_ids[topic.name] = made.topics[0].topic_id
 
     def client(self, name: str, life: Life) -> None:
         """A client on a host of its own. It may be killed; then its next life begins."""
