@@ -134,6 +134,20 @@ LIMITS: Final = (
         ("storage.producer_ids_max", "storage.producer_id_expiration_ms"),
     ),
     Limit(
+        "Many transactional ids",
+        "A producer with an id that is not known yet is refused with POLICY_VIOLATION, which clients do not retry; "
+        "those with known ids go on. An id that was unused for the time given is forgotten, and makes room for "
+        "another one. Programs that make up an id at each start are what fills this: they should keep theirs.",
+        ("transactions.ids_max", "transactions.id_expiration_ms", "transactions.id_expiry_check_ms"),
+        ("transactional_ids_refused",),
+    ),
+    Limit(
+        "A group with many members, or with much to say",
+        "One more member, or more bytes of subscriptions and assignments, is refused with GROUP_MAX_SIZE_REACHED; the "
+        "group goes on as it is.",
+        ("groups.size_max", "groups.consumer_size_max", "groups.metadata_max_bytes"),
+    ),
+    Limit(
         "Many fetch sessions",
         "A client without one sends all its partitions again.",
         ("kafka.fetch_sessions_max", "kafka.fetch_session_partitions_max"),

@@ -86,6 +86,7 @@ class Broker:
             partitions=self.partitions,
             controller=controller,
             settings=transactions or TransactionSettings(),
+            metrics=self.metrics,
             fresh_ids=self.producer_ids,
             offsets=self.groups,
             timers=Timers(now_ms, soon, later),

@@ -17,6 +17,7 @@ class KafkaMetrics:
         "requests_throttled",
         "requests_throttled_ms",
         "slow_readers_closed",
+        "transactional_ids_refused",
     )
 
     def __init__(self) -> None:
@@ -30,3 +31,4 @@ class KafkaMetrics:
         self.connections_turned_away = 0  # closed at once, because there were too many or memory was short
         self.memory_delays = 0  # produce requests whose connection was made to wait because memory was short
         self.slow_readers_closed = 0  # connections closed because their peer did not take what we sent
+        self.transactional_ids_refused = 0  # producers turned away because the node remembers as many ids as it may

@@ -21,6 +21,7 @@ from twinlog.kafka.config_values import ConfigValues
 from twinlog.kafka.quotas import Quotas
 from twinlog.kafka.rules import KAFKA_RULES
 from twinlog.kafka.settings import KafkaSettings
+from twinlog.kafka.transactions import TransactionSettings
 from twinlog.servers.kafka.server import KafkaServer
 from twinlog.storage import LogStore, StorageSettings
 from twinlog.wire.kafka.api import decode_response, encode_request
@@ -164,6 +165,7 @@ class Node:
         *,
         login_needed: bool = False,
         quotas: Quotas | None = None,
+        transactions: TransactionSettings | None = None,
         journal: ListJournal | None = None,
     ) -> None:
         self.tasks = ManualTasks()
@@ -192,6 +194,7 @@ class Node:
             soon=self.tasks.soon,
             later=self.tasks.later,
             quotas=quotas,
+            transactions=transactions,
         )
         self.broker.start()
         self.settle()

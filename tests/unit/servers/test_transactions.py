@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.servers.harness import Client, Node, batch, fetch, produce, values
+from twinlog.kafka.transactions import TransactionSettings
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages import EndTxnRequest, FindCoordinatorRequest, InitProducerIdRequest
 from twinlog.wire.kafka.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -160,6 +161,24 @@ def test_a_long_poll_for_committed_data_wakes_by_the_end_and_not_by_writes(node:
     producer.end(commit=True)
     ((_, answer),) = reader.answers()
     assert values(answer.responses[0].partitions[0].records)[:2] == [b"v", b"w"]
+
+
+def test_ids_are_bounded_and_those_long_unused_make_room(tmp_path: Path) -> None:
+    settings = TransactionSettings(ids_max=2, id_expiration_ms=10_000, id_expiry_check_ms=1_000)
+    node = Node(str(tmp_path / "data"), transactions=settings)
+    node.topic("t")
+    first, second = Producer(node, "first"), Producer(node, "second")
+    newcomer = InitProducerIdRequest(transactional_id="third", transaction_timeout_ms=60_000)
+    assert first.client.ask(newcomer, 4).error_code == ErrorCode.POLICY_VIOLATION
+    assert node.broker.transactions.id_count == 2
+    assert node.broker.metrics.transactional_ids_refused == 1
+    again = InitProducerIdRequest(transactional_id="second", transaction_timeout_ms=60_000)
+    assert second.client.ask(again, 4).error_code == 0, "who is known goes on"
+    assert first.write(b"v") == 0
+    node.pass_time(settings.id_expiration_ms + settings.id_expiry_check_ms)
+    assert first.client.ask(newcomer, 4).error_code == 0, "the second one was unused for long"
+    assert first.write(b"w") == 0, "the first one has a transaction open: it is not forgotten"
+    assert Producer(node, "third").epoch == 1
 
 
 def test_transactional_writes_need_acks_from_all(node: Node) -> None:

@@ -16,6 +16,7 @@ from twinlog.cluster import Controller, Delta, Image, TopicWanted
 from twinlog.kafka.coordinator import Decision, Shard, TimerPort
 from twinlog.kafka.coordinator.runtime import Phase
 from twinlog.kafka.coordinator.topic import CoordinatorTopic
+from twinlog.kafka.metrics import KafkaMetrics
 from twinlog.kafka.names import TRANSACTION_STATE
 from twinlog.kafka.partition_table import PartitionTable
 from twinlog.kafka.transactions.finishing import Finishing
@@ -78,6 +79,7 @@ class TransactionCoordinator:
         partitions: PartitionTable,
         controller: Controller,
         settings: TransactionSettings,
+        metrics: KafkaMetrics,
         fresh_ids: FreshIds,
         offsets: Offsets,
         timers: TimerPort,
@@ -88,6 +90,7 @@ class TransactionCoordinator:
             configs={"cleanup.policy": "compact", "segment.bytes": str(settings.state_segment_bytes)},
         )
         self.settings = settings
+        self._metrics = metrics
         self._partitions = partitions
         self._fresh_ids = fresh_ids
         self._offsets = offsets
@@ -127,6 +130,8 @@ class TransactionCoordinator:
 
         def decide(machine: TransactionMachine, now_ms: int, fresh_id: int | None) -> Decision[InitReply]:
             nonlocal waits
+            if transactional_id not in machine.transactions:
+                self._check_room()
             decision = machine.init(transactional_id, timeout_ms, expected, fresh_id, now_ms)
             if decision.reply.aborts:
                 # It waits first in the line for the end that it caused.
@@ -146,6 +151,17 @@ class TransactionCoordinator:
                 self._finish(transactional_id)
 
         self._write(transactional_id, decide, decided)
+
+    @property
+    def id_count(self) -> int:
+        """Transactional ids that are remembered; each takes memory and a record until it was long unused."""
+        return sum(len(shard.machine.transactions) for shard in self.topic.runtime.active_shards())
+
+    def _check_room(self) -> None:
+        if self.id_count >= self.settings.ids_max:
+            self._metrics.transactional_ids_refused += 1
+            limit = self.settings.ids_max
+            raise Refused(ErrorCode.POLICY_VIOLATION, f"the node already remembers {limit} transactional ids")
 
     def add(
         self,

@@ -15,6 +15,12 @@ class TransactionSettings:
     timeout_max_ms: int = setting(
         15 * MINUTE_MS, unit="ms", min=1, max=DAY_MS, doc="The longest timeout a transactional producer may ask for."
     )
+    ids_max: int = setting(
+        100_000,
+        min=1,
+        max=10_000_000,
+        doc="Transactional ids that the node remembers; one more is refused until others are forgotten.",
+    )
     id_expiration_ms: int = setting(
         7 * DAY_MS, unit="ms", min=1, doc="A transactional id that is not used for this long is forgotten."
     )

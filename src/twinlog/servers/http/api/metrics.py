@@ -145,6 +145,8 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("twinlog_kafka_memory_delays_total", COUNTER, "Produce requests slowed down: memory was short."),
         Family("twinlog_kafka_slow_readers_closed_total", COUNTER, "Peers parted from: they took nothing."),
         Family("twinlog_transactions_open", GAUGE, "Transactions that are not ended."),
+        Family("twinlog_transactional_ids", GAUGE, "Transactional ids that are remembered."),
+        Family("twinlog_transactional_ids_refused_total", COUNTER, "Producers refused: too many ids are remembered."),
         Family("twinlog_topics", GAUGE, "Topics, the broker's own included."),
         Family("twinlog_partitions", GAUGE, "Partitions."),
         Family("twinlog_partitions_offline", GAUGE, "Partitions without a leader: somebody has to look."),
@@ -295,6 +297,8 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     page.add("twinlog_kafka_memory_delays_total", counts.memory_delays)
     page.add("twinlog_kafka_slow_readers_closed_total", counts.slow_readers_closed)
     page.add("twinlog_transactions_open", open_transactions(managed))
+    page.add("twinlog_transactional_ids", managed.broker.transactions.id_count)
+    page.add("twinlog_transactional_ids_refused_total", counts.transactional_ids_refused)
     page.add("twinlog_topics", len(image.topics_by_name))
     page.add("twinlog_partitions", image.partition_count)
     offline = sum(1 for topic in image.topics_by_name.values() for each in topic.partitions if each.leader < 0)
