@@ -11,7 +11,7 @@ import pytest
 from tests.kit.hosts import Check, Place
 from twinlog.base.errors import HostFault
 from twinlog.host import FileSlice, Listener, Stream
-from twinlog.host.network import QUEUE_HIGH_BYTES, QUEUE_LOW_BYTES
+from twinlog.host.network import QUEUE_HIGH_BYTES, QUEUE_LOW_PART, HoldsTooMuch
 
 
 class Recorder:
@@ -276,12 +276,81 @@ async def a_slow_reader_fills_the_queue_and_stops_our_reading(at: Place) -> None
     assert server.data == b""  # who does not take answers is not asked for more requests
     client.stream.resume_reading()
     await server.until(lambda own: "writable" in own.events)
-    assert server.stream.queued_bytes < QUEUE_LOW_BYTES
+    assert server.stream.queued_bytes < QUEUE_HIGH_BYTES // QUEUE_LOW_PART
     assert await server.received(7) == b"request"
     await client.until(lambda own: len(own.data) >= sent and not server.stream.queued_bytes)
     assert server.count("writable") == 1
     assert bytes(client.data[: len(chunk)]) == chunk
     client.stream.close()
+
+
+async def what_a_stream_holds_is_counted_and_given_back(at: Place) -> None:
+    server, client = Recorder(), Recorder()
+    memory = at.host.network.memory
+    await pair(at, server, client)
+    idle = server.stream.held_bytes
+    assert memory.held_bytes == idle + client.stream.held_bytes > 0
+
+    def wait_for_more(buffer: bytearray, start: int, end: int) -> int:
+        server.stream.expect(5_000_000)
+        return start
+
+    server._take = wait_for_more
+    client.stream.send([pattern(3_000_000)])
+    await server.until(lambda own: "bytes" in own.events)
+    while server.stream.received_bytes < 3_000_000:
+        await asyncio.sleep(0.001)
+    assert 3_000_000 <= server.stream.held_bytes <= 5_000_000, "as much as came, not as much as was expected"
+    before = server.stream.held_bytes
+    server.stream.keep(700)
+    assert server.stream.held_bytes == before + 700
+    client.stream.pause_reading()
+    while server.stream.queued_bytes <= QUEUE_HIGH_BYTES:
+        server.stream.send([pattern(64 * 1024)] * 16)
+        await asyncio.sleep(0.001)
+    assert server.stream.held_bytes >= before + 700 + QUEUE_HIGH_BYTES
+    assert memory.held_bytes == server.stream.held_bytes + client.stream.held_bytes
+    client.stream.abort()
+    server.stream.abort()
+    await server.closed()
+    await client.closed()
+    server.stream.keep(1)
+    assert (memory.held_bytes, len(memory.accounts)) == (0, 0)
+
+
+async def files_that_wait_to_be_sent_are_not_held_in_memory(at: Place) -> None:
+    server, client = Recorder(), Recorder()
+    await pair(at, server, client)
+    file = at.host.disk.open(at.path("large"), create=True)
+    file.append([bytes(1_000_000)])
+    client.stream.pause_reading()
+    before = server.stream.held_bytes
+    while server.stream.queued_bytes <= QUEUE_HIGH_BYTES:
+        server.stream.send([FileSlice(file, 0, 1_000_000)] * 8)
+        await asyncio.sleep(0.001)
+    assert server.stream.held_bytes == before
+    client.stream.abort()
+    server.stream.abort()
+    await server.closed()
+
+
+async def a_stream_that_holds_too_much_is_lost(at: Place) -> None:
+    server, client = Recorder(), Recorder()
+    memory = at.host.network.memory
+    memory.limit((), 1_000_000)
+    await pair(at, server, client)
+
+    def wait_for_more(buffer: bytearray, start: int, end: int) -> int:
+        server.stream.expect(50_000_000)
+        return start
+
+    server._take = wait_for_more
+    while "closed" not in server.events:
+        if client.stream.queued_bytes < 200_000:  # it has an account, too
+            client.stream.send([pattern(100_000)])
+        await asyncio.sleep(0.001)
+    assert isinstance(server.reason, HoldsTooMuch)
+    assert memory.closed_count == 1
 
 
 async def two_full_queues_do_not_wait_for_each_other(at: Place) -> None:
@@ -438,6 +507,9 @@ STREAM_CHECKS: list[Check] = [
     a_pause_keeps_the_rest,
     a_rest_is_shown_before_the_end,
     a_slow_reader_fills_the_queue_and_stops_our_reading,
+    what_a_stream_holds_is_counted_and_given_back,
+    files_that_wait_to_be_sent_are_not_held_in_memory,
+    a_stream_that_holds_too_much_is_lost,
     two_full_queues_do_not_wait_for_each_other,
     close_sends_what_is_queued,
     nothing_is_read_after_close,

@@ -29,10 +29,12 @@ from twinlog.host import Host
 from twinlog.kafka.broker import Broker
 from twinlog.kafka.config_values import ConfigValues
 from twinlog.kafka.rules import KAFKA_RULES
+from twinlog.servers.admission import Admission
 from twinlog.storage.frames import FrameLog
 from twinlog.storage.store import LogStore
 
 DRAIN_MS: Final = 5000
+CONNECTIONS_PERCENT: Final = 80  # of the descriptors that the process may have
 LOOK_AGAIN_MS: Final = 5
 EVERYWHERE: Final = ("0.0.0.0", "::")
 METADATA_NAME: Final = "metadata"
@@ -85,12 +87,15 @@ class Node:
         self.amqp = AmqpRooms(self, make_keeper)
         self.resident_bytes: Callable[[], int] = lambda: 0
         self.memory_total_bytes = 0
-        self._alarm_watch: AlarmWatch | None = None
+        self.alarm_watch: AlarmWatch | None = None
         self.descriptors_max = 0  # of this process; 0 where nobody knows
+        self.admission = Admission()
 
     # ---- start ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
+        if self.descriptors_max:  # the rest is for files
+            self.admission.connections_max = max(self.descriptors_max * CONNECTIONS_PERCENT // 100, 1)
         self.store.open(self._recovering)
         if self.store.directories[0].offline is not None:
             raise self.store.directories[0].offline  # the metadata live there
@@ -124,18 +129,19 @@ class Node:
 
     async def _start_amqp(self) -> None:
         """Queues that cannot be read keep the AMQP door shut, and nothing else."""
-        self._alarm_watch = AlarmWatch(
+        self.alarm_watch = AlarmWatch(
+            self.host,
             self.amqp.broker.alarms,
-            self.settings.amqp,
-            self.host.disk,
+            self.settings.memory,
             self.settings.identity.data_dir,
-            self.host.tasks,
             self.log,
+            self._memory_changed,
+            memory_alarm_bytes=self.settings.amqp.memory_alarm_bytes,
+            disk_free_min_bytes=self.settings.amqp.disk_free_min_bytes,
             resident_bytes=self.resident_bytes,
             memory_total_bytes=self.memory_total_bytes,
         )
-        self._alarm_watch.on_memory = self.broker.note_memory
-        self._alarm_watch.start()
+        self.alarm_watch.start()
         try:
             await self.amqp.start()
         except HostFault as fault:
@@ -170,6 +176,10 @@ class Node:
 
     # ---- in service -------------------------------------------------------------------------------------------
 
+    def _memory_changed(self, is_short: bool, is_scarce: bool) -> None:
+        self.broker.memory_is_short = is_short
+        self.admission.memory_is_scarce = is_scarce
+
     def _metadata_offline(self, fault: HostFault) -> None:
         self.log.error("the metadata cannot be written any more, the node must stop", fault=fault)
         self.on_failed(fault)
@@ -185,8 +195,8 @@ class Node:
         for side in self.sides:
             side.close_connections()
         await self._connections_gone()
-        if self._alarm_watch is not None:
-            self._alarm_watch.stop()
+        if self.alarm_watch is not None:
+            self.alarm_watch.stop()
         if self.amqp.is_open:
             self.amqp.close()
         self.metadata.close()

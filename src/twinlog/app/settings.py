@@ -16,6 +16,7 @@ from twinlog.amqp.settings import AmqpSettings
 from twinlog.amqp.store.settings import QueueStoreSettings
 from twinlog.base.address import is_address
 from twinlog.base.settings import Form, Setting, setting, settings_of
+from twinlog.base.units import GIB, KIB, MIB
 from twinlog.cluster.settings import ControllerSettings, MetadataLogSettings
 from twinlog.kafka.groups import GroupSettings
 from twinlog.kafka.settings import KafkaSettings
@@ -94,6 +95,36 @@ def section(name: str, group: type) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """What connections may hold in memory: half-read requests, and answers that are not taken."""
+
+    connections_max_bytes: int = setting(
+        0,
+        unit="bytes",
+        min=0,
+        max=1024 * GIB,
+        doc="What all connections may hold together; 0 is a quarter of the machine's memory. From 60 % on producers "
+        "are slowed down and publishers not read, from 80 % on nobody new comes in, and at all of it those that hold "
+        "most are closed.",
+    )
+    connection_max_bytes: int = setting(
+        256 * MIB,
+        unit="bytes",
+        min=0,
+        max=1024 * GIB,
+        doc="A connection that holds more is closed; 0 is no limit. The largest request has to fit twice.",
+    )
+    send_queue_max_bytes: int = setting(
+        MIB,
+        unit="bytes",
+        min=64 * KIB,
+        max=GIB,
+        doc="With more than this waiting for a client that does not take it, the client's requests are not read, and "
+        "its consumers get nothing more, until it took three quarters of it.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSettings:
     """Everything a node can be told. Each field is a group from one room, shown under its section's name."""
 
@@ -110,6 +141,7 @@ class NodeSettings:
     queues: QueueStoreSettings = section("queues", QueueStoreSettings)
     http_listen: HttpListenSettings = section("http", HttpListenSettings)
     http: HttpSettings = section("http", HttpSettings)
+    memory: MemorySettings = section("memory", MemorySettings)
     log_lines: LogLineSettings = section("log", LogLineSettings)
 
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from twinlog.servers.http.server import HttpServer
 
 
-CONNECTIONS_PERCENT: Final = 80  # of the descriptors that the process may have
-
-
 class Side(Protocol):
     """A protocol's listener with its connections."""
 
@@ -42,11 +39,13 @@ class KafkaSide:
         self._network = node.host.network
         self._listener: Listener | None = None
         self.server = KafkaServer(
-            broker=node.broker, clock=node.host.clock, tasks=node.host.tasks, log=node.log, listener="PLAINTEXT"
+            broker=node.broker,
+            clock=node.host.clock,
+            tasks=node.host.tasks,
+            log=node.log,
+            listener="PLAINTEXT",
+            admission=node.admission,
         )
-        if node.descriptors_max:  # the rest is for files
-            share = node.descriptors_max * CONNECTIONS_PERCENT // 100
-            self.server.connections_max = min(self.server.connections_max, max(share, 1))
 
     async def open(self, address: Address) -> Address:
         self._listener = await self._network.listen(address.host, address.port, self.server.accept)
@@ -77,6 +76,7 @@ class AmqpSide:
             tasks=node.host.tasks,
             log=node.log,
             cluster_name=lambda: node.metadata.image.cluster_id or "twinlog",
+            admission=node.admission,
         )
         node.amqp.topology.on_vhost_deleted = self.server.close_vhost
 

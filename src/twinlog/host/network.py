@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from twinlog.base.units import KIB, MIB
+from twinlog.base import HostFault
+from twinlog.base.units import MIB
 from twinlog.host.disk import FileSlice
+from twinlog.host.memory import Memory
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
 # A peer that does not take what we send must not make us take more from it.
-QUEUE_HIGH_BYTES: Final = 1 * MIB
-QUEUE_LOW_BYTES: Final = 256 * KIB
+QUEUE_HIGH_BYTES: Final = 1 * MIB  # unless the network is told otherwise
+QUEUE_LOW_PART: Final = 4  # below this part of it the peer counts as one that takes again
+
+
+class HoldsTooMuch(HostFault):
+    """A connection ended because of the memory that it held: more than one may, or most when there was too little."""
+
+    def __init__(self, peer: str, held_bytes: int) -> None:
+        super().__init__(peer, f"held {held_bytes} bytes of memory")
 
 
 class Stream(Protocol):
@@ -23,16 +32,25 @@ class Stream(Protocol):
     local: tuple[str, int]
     peer_certificate: bytes | None  # DER, when the peer showed one that was verified
     received_bytes: int  # in all; grows even while on_bytes waits for an expected frame
+    queue_high_bytes: int  # with more than this waiting a peer counts as one that does not take what we send
 
     @property
     def queued_bytes(self) -> int:
         """Handed to ``send`` and not yet taken by the kernel."""
 
+    @property
+    def held_bytes(self) -> int:
+        """In memory, for this connection: its read buffer, what is queued and no file, and what was said to be kept."""
+
+    def keep(self, by_bytes: int) -> None:
+        """The handler keeps so much more for this connection; less, if it is below 0. Forgotten at the end. A stream
+        that holds more than a connection may is aborted."""
+
     def send(self, parts: Sequence[bytes | bytearray | memoryview | FileSlice]) -> None:
         """Queues the parts in order. Buffers must not change afterwards; files are sent by the kernel.
 
-        What is sent within one turn of the loop leaves together. Above ``QUEUE_HIGH_BYTES`` an accepted
-        stream itself stops reading, until the queue has fallen below ``QUEUE_LOW_BYTES``; a connecting one
+        What is sent within one turn of the loop leaves together. Above ``queue_high_bytes`` an accepted
+        stream itself stops reading, until the queue has fallen below a quarter of it; a connecting one
         does not, or two of us could wait for each other for ever. A file that was cut short or closed
         meanwhile aborts the connection.
         """
@@ -87,6 +105,11 @@ class Listener(Protocol):
 
 class Network(Protocol):
     """Connections in and out. What cannot be bound or reached is a ``HostFault``."""
+
+    memory: Memory
+    """What all streams hold. Its owner sets the limits."""
+    queue_high_bytes: int
+    """Of streams from now on."""
 
     async def listen(
         self, host: str, port: int, accept: Callable[[], StreamHandler], *, ssl_context: SSLContext | None = None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from twinlog.base.units import KIB, MIB
+from twinlog.host.memory import MemoryAccount
 
 GROWTH: Final = 4
 TAIL_MOVED_AT_ONCE_BYTES: Final = 4 * KIB
@@ -22,9 +23,12 @@ OnBytes = Callable[[bytearray, int, int], int]
 class ReadBuffer:
     """``room`` to read into, ``took`` after reading, ``deliver`` to let a handler consume."""
 
-    __slots__ = ("_filled", "_view", "data", "end", "expected", "size_max", "size_min", "start")
+    __slots__ = ("_account", "_filled", "_view", "data", "end", "expected", "size_max", "size_min", "start")
 
-    def __init__(self, size_min: int = 8 * KIB, size_max: int = 1 * MIB) -> None:
+    def __init__(self, size_min: int = 8 * KIB, size_max: int = 1 * MIB, account: MemoryAccount | None = None) -> None:
+        self._account = account
+        if account is not None:
+            account.change(size_min)
         self.size_min = size_min
         self.size_max = size_max  # what is read ahead of any expectation
         self.data = bytearray(size_min)
@@ -79,6 +83,8 @@ class ReadBuffer:
             self._move_tail()
 
     def _replace(self, size: int) -> None:
+        if self._account is not None:
+            self._account.change(size - len(self.data))
         data = bytearray(size)
         count = self.end - self.start
         data[:count] = self._view[self.start : self.end]

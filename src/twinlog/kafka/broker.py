@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from twinlog.cluster import Controller, Image, MetadataLog, Outcome, ProducerIdBlock
 from twinlog.host import Chance
@@ -23,9 +22,6 @@ from twinlog.kafka.topic_plan import TopicPlans
 from twinlog.kafka.transactions import TransactionCoordinator, TransactionSettings
 from twinlog.kafka.transactions.joining import Joining
 from twinlog.storage import LogStore
-
-SHORT_AT: Final = 6  # of ten parts
-SCARCE_AT: Final = 8
 
 
 class Broker:
@@ -61,7 +57,6 @@ class Broker:
         self.now_ms = now_ms
         self.metrics = KafkaMetrics()
         self.memory_is_short = False  # producers are slowed down
-        self.memory_is_scarce = False  # and nobody new comes in
         self._quota_book = QuotaBook(self.metrics)
         self.quotas: Quotas = quotas or self._quota_book
         self.rights: Rights = AllRights()
@@ -92,11 +87,6 @@ class Broker:
             timers=Timers(now_ms, soon, later),
         )
         self.joining = Joining(self.transactions)
-
-    def note_memory(self, used_bytes: int, wanted_max_bytes: int) -> None:
-        """What the node holds, and above what its memory counts as short; 0 when nobody knows."""
-        self.memory_is_short = 0 < wanted_max_bytes < used_bytes
-        self.memory_is_scarce = 0 < wanted_max_bytes * SCARCE_AT < used_bytes * SHORT_AT
 
     @property
     def image(self) -> Image:

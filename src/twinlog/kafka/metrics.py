@@ -8,7 +8,6 @@ class KafkaMetrics:
 
     __slots__ = (
         "connections_throttled",
-        "connections_turned_away",
         "fetch_throttled",
         "fetch_throttled_ms",
         "memory_delays",
@@ -28,7 +27,6 @@ class KafkaMetrics:
         self.requests_throttled = 0  # by its share of the broker's time
         self.requests_throttled_ms = 0
         self.connections_throttled = 0  # made to wait by their address's rate
-        self.connections_turned_away = 0  # closed at once, because there were too many or memory was short
         self.memory_delays = 0  # produce requests whose connection was made to wait because memory was short
         self.slow_readers_closed = 0  # connections closed because their peer did not take what we sent
         self.transactional_ids_refused = 0  # producers turned away because the node remembers as many ids as it may

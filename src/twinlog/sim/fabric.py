@@ -20,6 +20,7 @@ from twinlog.sim.trace import Trace
 
 if TYPE_CHECKING:
     from twinlog.host.network import StreamHandler
+    from twinlog.sim.network import SimNetwork
     from twinlog.sim.stream import SimStream
 
 End: TypeAlias = Literal["fin", "reset"]
@@ -46,6 +47,7 @@ class SimListener:
     context: Context
     accept: Callable[[], StreamHandler]
     on_close: Callable[[SimListener], None]
+    network: SimNetwork
 
     def close(self) -> None:
         self.on_close(self)

@@ -8,7 +8,8 @@ from ssl import SSLContext
 from typing import Final
 
 from twinlog.base.errors import HostFault
-from twinlog.host.network import StreamHandler
+from twinlog.host.memory import Memory
+from twinlog.host.network import QUEUE_HIGH_BYTES, StreamHandler
 from twinlog.sim.fabric import Fabric, Pipe, SimListener
 from twinlog.sim.loop import Owner
 from twinlog.sim.stream import SimStream
@@ -27,6 +28,8 @@ class SimNetwork:
         self._owner = owner
         self._context = owner.context()
         self._port_next = EPHEMERAL_PORT_FIRST
+        self.memory = Memory()
+        self.queue_high_bytes = QUEUE_HIGH_BYTES
 
     async def listen(
         self, host: str, port: int, accept: Callable[[], StreamHandler], *, ssl_context: SSLContext | None = None
@@ -38,7 +41,7 @@ class SimNetwork:
         at = (self._name, port or self._port())
         if at in self._fabric.listeners:
             raise HostFault(where, "address already in use")
-        listener = SimListener(at, self._owner, self._context, accept, self._unlisten)
+        listener = SimListener(at, self._owner, self._context, accept, self._unlisten, self)
         self._fabric.listeners[at] = listener
         return listener
 
@@ -46,7 +49,8 @@ class SimNetwork:
         self, host: str, port: int, handler: StreamHandler, *, ssl_context: SSLContext | None = None
     ) -> SimStream:
         assert ssl_context is None, "no TLS in the simulator"
-        attempt = _Attempt(self._fabric, self._owner, handler, (self._name, self._port()), self._there(host, port))
+        here = (self._name, self._port())
+        attempt = _Attempt(self, self._fabric, self._owner, handler, here, self._there(host, port))
         return await attempt.outcome()
 
     def _there(self, host: str, port: int) -> tuple[str, int]:
@@ -65,8 +69,15 @@ class _Attempt:
     """A connection being made: one way there, one way back, either of which may be cut meanwhile."""
 
     def __init__(
-        self, fabric: Fabric, owner: Owner, handler: StreamHandler, here: tuple[str, int], there: tuple[str, int]
+        self,
+        network: SimNetwork,
+        fabric: Fabric,
+        owner: Owner,
+        handler: StreamHandler,
+        here: tuple[str, int],
+        there: tuple[str, int],
     ) -> None:
+        self._network = network
         self._fabric = fabric
         self._owner = owner
         self._context = owner.context()
@@ -95,8 +106,8 @@ class _Attempt:
         if listener is None:
             self._later(self._fail, "connection refused")
             return
-        ours = self._end(self._owner, self._context, self._handler, accepted=False)
-        theirs = self._end(listener.owner, listener.context, listener.accept(), accepted=True)
+        ours = self._end(self._network, self._owner, self._handler, accepted=False)
+        theirs = self._end(listener.network, listener.owner, listener.accept(), accepted=True)
         ours.outgoing = theirs.incoming = self._pipe(ours, theirs)
         theirs.outgoing = ours.incoming = self._pipe(theirs, ours)
         self._fabric.trace.note("connects", self._label)
@@ -127,7 +138,7 @@ class _Attempt:
         self._later(retry, delay_us=self._chance.between(200_000, 1_000_000))
         return False
 
-    def _end(self, owner: Owner, context: object, handler: StreamHandler, *, accepted: bool) -> SimStream:
+    def _end(self, network: SimNetwork, owner: Owner, handler: StreamHandler, *, accepted: bool) -> SimStream:
         local, peer = (self._there, self._here) if accepted else (self._here, self._there)
         label = f"{self._label} {'in' if accepted else 'out'}"
         hosts = (local[0], peer[0])
@@ -141,6 +152,7 @@ class _Attempt:
             hosts=hosts,
             label=label,
             accepted=accepted,
+            network=network,
         )
 
     def _pipe(self, source: SimStream, target: SimStream) -> Pipe:

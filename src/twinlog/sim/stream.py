@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from contextvars import Context
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from twinlog.base.errors import HostFault
 from twinlog.host.disk import Buffer, FileSlice
-from twinlog.host.network import QUEUE_HIGH_BYTES, QUEUE_LOW_BYTES, StreamHandler
+from twinlog.host.memory import MemoryAccount
+from twinlog.host.network import QUEUE_LOW_PART, HoldsTooMuch, StreamHandler
 from twinlog.host.read_buffer import ReadBuffer
 from twinlog.sim.disk import SimFile
 from twinlog.sim.fabric import End, Fabric, Pipe
 from twinlog.sim.loop import Owner
+
+if TYPE_CHECKING:
+    from twinlog.sim.network import SimNetwork
 
 CLOSE_TIMEOUT_US: Final = 10_000_000
 ODD_READ_BYTES_MAX: Final = 8 * 1024  # larger pieces are read whole, or a run would be all reads
@@ -36,6 +40,7 @@ class SimStream:
         hosts: tuple[str, str],
         label: str,
         accepted: bool,
+        network: SimNetwork,
     ) -> None:
         self.owner = owner
         self.context = context
@@ -50,7 +55,11 @@ class SimStream:
         self._fabric = fabric
         self._handler = handler
         self._accepted = accepted
-        self._buffer = ReadBuffer(size_min=512)
+        self._account = MemoryAccount(network.memory, self._give_up)
+        self._buffer = ReadBuffer(size_min=512, account=self._account)
+        self._in_memory_bytes = 0
+        self._charged_bytes = 0
+        self.queue_high_bytes = network.queue_high_bytes
         self._queue: deque[Buffer | FileSlice] = deque()
         self._open = False  # the handler has been told of us, and not yet of our end
         self._gone = False  # this end answers with a reset, or not at all
@@ -64,6 +73,14 @@ class SimStream:
 
     # The port.
 
+    @property
+    def held_bytes(self) -> int:
+        return self._account.held_bytes
+
+    def keep(self, by_bytes: int) -> None:
+        if self._open:
+            self._account.change(by_bytes)
+
     def send(self, parts: Sequence[Buffer | FileSlice]) -> None:
         if self._closing:
             return
@@ -75,10 +92,12 @@ class SimStream:
                 size = part.size
             else:
                 size = len(part)
+                self._in_memory_bytes += size
             if size:
                 self._queue.append(part)
                 self.queued_bytes += size
-        if self.queued_bytes > QUEUE_HIGH_BYTES:
+        self._charge()
+        if self.queued_bytes > self.queue_high_bytes:
             self._crowded = True
         if self._queue and not self._flush_planned:
             self._flush_planned = True
@@ -231,6 +250,7 @@ class SimStream:
                 left = part.size - size
             else:
                 piece = bytes(part[:room])
+                self._in_memory_bytes -= len(piece)
                 rest = memoryview(part)[len(piece) :]
                 left = len(rest)
             if left:
@@ -243,13 +263,19 @@ class SimStream:
                 self._break_inside(piece)
                 return
             self.outgoing.push(piece)
-        if self._crowded and self.queued_bytes < QUEUE_LOW_BYTES:
+        self._charge()
+        if self._crowded and self.queued_bytes < self.queue_high_bytes // QUEUE_LOW_PART:
             self._crowded = False
             self._look_again()
             if not self._closing:
                 self._guard(self._handler.on_writable)
         if self._closing and not self._queue:
             self._end_in_order()
+
+    def _charge(self) -> None:
+        if self._in_memory_bytes != self._charged_bytes:
+            self._account.change(self._in_memory_bytes - self._charged_bytes)
+            self._charged_bytes = self._in_memory_bytes
 
     def _break_inside(self, piece: bytes) -> None:
         arrives = piece[: self.outgoing.chance.below(len(piece) + 1)]
@@ -273,6 +299,9 @@ class SimStream:
             self.unread.clear()
             self.outgoing.push("reset")
 
+    def _give_up(self) -> None:
+        self._soon(self._lose, HoldsTooMuch(f"{self.peer[0]}:{self.peer[1]}", self._account.held_bytes))
+
     def _lose(self, reason: Exception, *, told_peer: bool = False) -> None:
         if self._open and not self._gone:
             self._gone = self._closing = True
@@ -285,11 +314,12 @@ class SimStream:
         if self._open:
             self._open = False
             self._fabric.remove(self)
+            self._account.close()
             self._handler.on_closed(reason)
 
     def _drop_queue(self) -> None:
         self._queue.clear()
-        self.queued_bytes = 0
+        self.queued_bytes = self._in_memory_bytes = 0
 
     def _guard(self, call: object, *args: object) -> None:
         try:

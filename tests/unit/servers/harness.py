@@ -16,12 +16,14 @@ from twinlog.cluster import Controller, Endpoint, MetadataLog, TopicWanted
 from twinlog.host import FileSlice, Host
 from twinlog.host.local.chance import LocalChance
 from twinlog.host.local.disk import LocalDisk
+from twinlog.host.network import QUEUE_HIGH_BYTES
 from twinlog.kafka.broker import Broker
 from twinlog.kafka.config_values import ConfigValues
 from twinlog.kafka.quotas import Quotas
 from twinlog.kafka.rules import KAFKA_RULES
 from twinlog.kafka.settings import KafkaSettings
 from twinlog.kafka.transactions import TransactionSettings
+from twinlog.servers.admission import Admission
 from twinlog.servers.kafka.server import KafkaServer
 from twinlog.storage import LogStore, StorageSettings
 from twinlog.wire.kafka.api import decode_response, encode_request
@@ -198,6 +200,7 @@ class Node:
         )
         self.broker.start()
         self.settle()
+        self.admission = Admission()
         self.server = KafkaServer(
             broker=self.broker,
             clock=self.tasks,
@@ -205,6 +208,7 @@ class Node:
             log=self.log,
             listener="PLAINTEXT",
             login_needed=login_needed,
+            admission=self.admission,
         )
 
     def settle(self) -> None:
@@ -253,7 +257,9 @@ class Client:
         self.local = ("127.0.0.1", 9092)
         self.peer_certificate = None
         self.queued_bytes = 0
+        self.queue_high_bytes = QUEUE_HIGH_BYTES
         self.received_bytes = 0
+        self.kept_bytes = 0
         self.expected: list[int] = []
         self.stuck = False  # a peer that takes nothing: queued_bytes grows
         self.paused = False
@@ -274,6 +280,13 @@ class Client:
             self.received += data
             if self.stuck:
                 self.queued_bytes += len(data)
+
+    @property
+    def held_bytes(self) -> int:
+        return len(self.incoming) + self.queued_bytes + self.kept_bytes
+
+    def keep(self, by_bytes: int) -> None:
+        self.kept_bytes += by_bytes
 
     def take_queued(self) -> None:
         self.queued_bytes = 0

@@ -300,7 +300,7 @@ def test_connections_above_the_limit_are_turned_away(tmp_path: Path) -> None:
     node.settle()
     first.gone()
     assert not node.client().closed
-    assert node.server.connection_count == 2 and node.server.turned_away_count == 1
+    assert node.server.connection_count == 2 and node.admission.turned_away_count == 1
 
 
 # -- time

@@ -24,24 +24,35 @@ def hello() -> ApiVersionsRequest:
 
 def test_producers_are_slowed_down_while_memory_is_short_and_consumers_are_not(node: Node) -> None:
     client = node.client()
-    node.broker.note_memory(601, 600)
+    node.broker.memory_is_short = True
     assert client.ask(produce("t", batch(b"a")), 9).throttle_time_ms == 200
     reader = node.client()
     assert reader.ask(fetch("t", 0), 12).throttle_time_ms == 0
     node.pass_time(200)
-    node.broker.note_memory(599, 600)
+    node.broker.memory_is_short = False
     assert client.ask(produce("t", batch(b"a")), 9).throttle_time_ms == 0
     assert node.broker.metrics.memory_delays == 1
 
 
 def test_nobody_new_comes_in_while_memory_is_scarce(node: Node) -> None:
     inside = node.client()
-    node.broker.note_memory(801, 600)
+    node.admission.memory_is_scarce = True
     assert node.client().closed
     assert inside.ask(hello(), 3).throttle_time_ms == 0
-    node.broker.note_memory(800, 600)
+    node.admission.memory_is_scarce = False
     assert not node.client().closed
-    assert node.broker.metrics.connections_turned_away == 1
+    assert node.admission.turned_away_count == 1
+
+
+def test_nobody_new_comes_in_when_the_process_can_hardly_open_more_files(node: Node) -> None:
+    """All doors of a node together: somebody else has one of the two places."""
+    node.admission.connections_max = 2
+    node.admission.connection_count = 1
+    inside = node.client()
+    assert node.client().closed
+    inside.gone()
+    assert not node.client().closed
+    assert node.admission.connection_count == 2
 
 
 def filled(node: Node) -> None:

@@ -10,7 +10,8 @@ from typing import Final
 from twinlog.base.errors import HostFault
 from twinlog.host.local.stream import LocalStream
 from twinlog.host.local.tasks import LocalTasks
-from twinlog.host.network import Stream, StreamHandler
+from twinlog.host.memory import Memory
+from twinlog.host.network import QUEUE_HIGH_BYTES, Stream, StreamHandler
 
 BACKLOG: Final = 1024
 IDLE_SWEEP_S: Final = 10.0
@@ -38,6 +39,8 @@ class LocalNetwork:
         self._streams: dict[LocalStream, None] = {}
         self._listeners: dict[LocalListener, None] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
+        self.memory = Memory()
+        self.queue_high_bytes = QUEUE_HIGH_BYTES
 
     async def listen(
         self, host: str, port: int, accept: Callable[[], StreamHandler], *, ssl_context: SSLContext | None = None
@@ -82,7 +85,9 @@ class LocalNetwork:
             stream.abort()
 
     def _stream(self, handler: StreamHandler, *, accepted: bool) -> LocalStream:
-        return LocalStream(self._loop, self._tasks, handler, self._streams_changed, accepted)
+        return LocalStream(
+            self._loop, self._tasks, handler, self._streams_changed, accepted, self.memory, self.queue_high_bytes
+        )
 
     def _streams_changed(self, stream: LocalStream, opened: bool) -> None:
         if not opened:

@@ -16,7 +16,8 @@ from twinlog.base.errors import HostFault
 from twinlog.host.disk import Buffer, FileSlice
 from twinlog.host.local.tasks import LocalTasks
 from twinlog.host.local.writers import PlainWriter, TlsWriter, Writer
-from twinlog.host.network import QUEUE_HIGH_BYTES, QUEUE_LOW_BYTES, StreamHandler
+from twinlog.host.memory import Memory, MemoryAccount
+from twinlog.host.network import QUEUE_LOW_PART, HoldsTooMuch, StreamHandler
 from twinlog.host.read_buffer import ReadBuffer
 
 CLOSE_TIMEOUT_S: Final = 10.0
@@ -27,6 +28,7 @@ class LocalStream(BufferedProtocol):
 
     __slots__ = (
         "_accepted",
+        "_account",
         "_close_timer",
         "_closing",
         "_crowded",
@@ -35,6 +37,7 @@ class LocalStream(BufferedProtocol):
         "_incoming",
         "_loop",
         "_lost_by",
+        "_memory",
         "_on_change",
         "_open",
         "_paused",
@@ -46,11 +49,14 @@ class LocalStream(BufferedProtocol):
         "local",
         "peer",
         "peer_certificate",
+        "queue_high_bytes",
         "received_bytes",
     )
 
     _transport: Transport
     _writer: Writer
+    _account: MemoryAccount
+    _incoming: ReadBuffer
 
     def __init__(
         self,
@@ -59,13 +65,16 @@ class LocalStream(BufferedProtocol):
         handler: StreamHandler,
         on_change: Callable[[LocalStream, bool], None],
         accepted: bool,
+        memory: Memory,
+        queue_high_bytes: int,
     ) -> None:
         self._loop = loop
         self._tasks = tasks
         self._handler = handler
         self._on_change = on_change
         self._accepted = accepted
-        self._incoming = ReadBuffer()
+        self._memory = memory
+        self.queue_high_bytes = queue_high_bytes
         self._open = False
         self._paused = False  # by the handler
         self._crowded = False  # by our own queue
@@ -86,6 +95,14 @@ class LocalStream(BufferedProtocol):
     def queued_bytes(self) -> int:
         return self._writer.queued_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        return self._account.held_bytes
+
+    def keep(self, by_bytes: int) -> None:
+        if self._open:
+            self._account.change(by_bytes)
+
     def send(self, parts: Sequence[Buffer | FileSlice]) -> None:
         if self._closing:
             return
@@ -95,7 +112,7 @@ class LocalStream(BufferedProtocol):
         except HostFault as fault:
             self._lose(fault)
             return
-        if writer.queued_bytes > QUEUE_HIGH_BYTES and not self._crowded:
+        if writer.queued_bytes > self.queue_high_bytes and not self._crowded:
             self._crowded = True
             self._update_reading()
         if not (self._flush_planned or writer.blocked):
@@ -138,16 +155,19 @@ class LocalStream(BufferedProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         self._transport = cast(Transport, transport)
+        self._account = MemoryAccount(self._memory, self._give_up)
+        self._incoming = ReadBuffer(account=self._account)
         ssl_object = transport.get_extra_info("ssl_object")
         if ssl_object is None:
             fd = transport.get_extra_info("socket").fileno()
             try:
-                self._writer = PlainWriter(self._loop, self._tasks, fd, self._flush)
+                self._writer = PlainWriter(self._loop, self._tasks, self._account, fd, self._flush)
             except OSError:  # out of descriptors, or gone before we looked; nobody has seen it yet
+                self._account.close()
                 self._transport.abort()
                 return
         else:
-            self._writer = TlsWriter(self._tasks, self._transport, self._flush)
+            self._writer = TlsWriter(self._tasks, self._account, self._transport, self._flush)
             self.peer_certificate = ssl_object.getpeercert(binary_form=True)
         self.peer = (transport.get_extra_info("peername") or self.peer)[:2]
         self.local = (transport.get_extra_info("sockname") or self.local)[:2]
@@ -188,6 +208,7 @@ class LocalStream(BufferedProtocol):
         if self._close_timer is not None:
             self._close_timer.cancel()
         self._writer.close()
+        self._account.close()
         self._on_change(self, False)
         try:
             self._handler.on_closed(self._lost_by or exc)
@@ -220,7 +241,7 @@ class LocalStream(BufferedProtocol):
         except (OSError, HostFault) as error:
             self._lose(error)
             return
-        if self._crowded and writer.queued_bytes < QUEUE_LOW_BYTES:
+        if self._crowded and writer.queued_bytes < self.queue_high_bytes // QUEUE_LOW_PART:
             self._crowded = False
             self._update_reading()
             if not self._closing:
@@ -242,6 +263,10 @@ class LocalStream(BufferedProtocol):
             self._transport.resume_reading()
             if self._incoming.end > self._incoming.start:
                 self._loop.call_soon(self._deliver_rest)
+
+    def _give_up(self) -> None:
+        # In a turn of its own: we may be in the middle of reading or sending.
+        self._loop.call_soon(self._lose, HoldsTooMuch(f"{self.peer[0]}:{self.peer[1]}", self._account.held_bytes))
 
     def _lose(self, error: Exception) -> None:
         self._lost_by = self._lost_by or error

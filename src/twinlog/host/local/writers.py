@@ -14,6 +14,7 @@ from twinlog.base.units import KIB, MIB
 from twinlog.host.disk import Buffer, FileSlice
 from twinlog.host.local.file import LocalFile
 from twinlog.host.local.tasks import LocalTasks
+from twinlog.host.memory import MemoryAccount
 
 BUFFERS_PER_CALL_MAX: Final = 256
 TURN_BYTES_MAX: Final = 4 * MIB  # then other connections have their turn
@@ -28,13 +29,25 @@ class Writer:
     ``HostFault`` when the connection is lost; ``flushed`` is called when a wait for the peer or the disk
     has ended and ``flush`` has something to do again."""
 
-    __slots__ = ("_flush_again", "_queue", "_tasks", "blocked", "queued_bytes")
+    __slots__ = (
+        "_account",
+        "_charged_bytes",
+        "_flush_again",
+        "_in_memory_bytes",
+        "_queue",
+        "_tasks",
+        "blocked",
+        "queued_bytes",
+    )
 
-    def __init__(self, tasks: LocalTasks, flush_again: Callable[[], None]) -> None:
+    def __init__(self, tasks: LocalTasks, account: MemoryAccount, flush_again: Callable[[], None]) -> None:
         self._tasks = tasks
+        self._account = account
         self._flush_again = flush_again
         self._queue: deque[_Part] = deque()
         self.queued_bytes = 0
+        self._in_memory_bytes = 0  # of these, those that are no slices of files
+        self._charged_bytes = 0  # of these, those that the account knows of
         self.blocked = False  # waiting for the peer or the disk; a flush would be in vain
 
     def add(self, parts: Sequence[_Part]) -> None:
@@ -45,12 +58,21 @@ class Writer:
                     cast(LocalFile, part.file).hold()
             else:
                 size = len(part)
+                self._in_memory_bytes += size
             if size:
                 self._queue.append(part)
                 self.queued_bytes += size
+        if self.blocked:
+            self._charge()
 
     def flush(self) -> None:
         raise NotImplementedError
+
+    def _charge(self) -> None:
+        """Counts what waits. What leaves at once, as nearly all does, is gone before it is counted."""
+        if self._in_memory_bytes != self._charged_bytes:
+            self._account.change(self._in_memory_bytes - self._charged_bytes)
+            self._charged_bytes = self._in_memory_bytes
 
     def close(self) -> None:
         """Drops what is queued."""
@@ -58,7 +80,7 @@ class Writer:
             if type(part) is FileSlice:
                 cast(LocalFile, part.file).release()
         self._queue.clear()
-        self.queued_bytes = 0
+        self.queued_bytes = self._in_memory_bytes = 0
 
     def _buffers_first(self) -> tuple[list[Buffer], int, bool]:
         """The buffers in front, their size, and whether more parts follow."""
@@ -94,6 +116,7 @@ class Writer:
 
     def _sent_buffers(self, count: int) -> None:
         self.queued_bytes -= count
+        self._in_memory_bytes -= count
         queue = self._queue
         while count:
             part = cast(Buffer, queue[0])
@@ -120,8 +143,15 @@ class PlainWriter(Writer):
 
     __slots__ = ("_loop", "_socket", "_watching")
 
-    def __init__(self, loop: AbstractEventLoop, tasks: LocalTasks, fd: int, flush_again: Callable[[], None]) -> None:
-        super().__init__(tasks, flush_again)
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        tasks: LocalTasks,
+        account: MemoryAccount,
+        fd: int,
+        flush_again: Callable[[], None],
+    ) -> None:
+        super().__init__(tasks, account, flush_again)
         self._loop = loop
         self._watching = False
         self._socket = socket.socket(fileno=os.dup(fd))
@@ -142,6 +172,7 @@ class PlainWriter(Writer):
                     self._watch()
         except (BlockingIOError, InterruptedError):
             self._watch()
+        self._charge()
 
     def close(self) -> None:
         super().close()
@@ -192,8 +223,10 @@ class TlsWriter(Writer):
 
     __slots__ = ("_transport",)
 
-    def __init__(self, tasks: LocalTasks, transport: Transport, flush_again: Callable[[], None]) -> None:
-        super().__init__(tasks, flush_again)
+    def __init__(
+        self, tasks: LocalTasks, account: MemoryAccount, transport: Transport, flush_again: Callable[[], None]
+    ) -> None:
+        super().__init__(tasks, account, flush_again)
         self._transport = transport
         transport.set_write_buffer_limits(high=2 * TLS_STEP_BYTES, low=TLS_STEP_BYTES)
 
@@ -212,6 +245,7 @@ class TlsWriter(Writer):
                 data = b"".join(buffers) if len(buffers) > 1 else bytes(buffers[0])
                 self._sent_buffers(len(data))
                 self._transport.write(data)
+        self._charge()
 
     def transport_full(self) -> None:
         self.blocked = True

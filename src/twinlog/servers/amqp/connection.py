@@ -29,7 +29,6 @@ from twinlog.amqp.counts import Traffic
 from twinlog.amqp.ports import Caller
 from twinlog.base import HostFault, ProtocolViolation, Refused
 from twinlog.host import Stream, Timer
-from twinlog.host.network import QUEUE_HIGH_BYTES
 from twinlog.servers.amqp import handshake
 from twinlog.servers.amqp.waits import Holds
 from twinlog.wire.amqp import HEARTBEAT, Method, decode_method, encode_method
@@ -85,6 +84,7 @@ class AmqpConnection:
         self._closing_channels: dict[int, None] = {}  # we closed them, and wait for the client to agree
         self._close_asked = False  # by the client, while channels had something to finish
         self._unsynced = 0
+        self._kept = 0  # what our stream was told that we keep
         self._timer: Timer | None = None
         self._halves_idle = 0
         self._received_seen = 0
@@ -130,6 +130,7 @@ class AmqpConnection:
                     self._hold("turn")
                     self.server.tasks.soon(self._release, "turn")
                 break
+        self._tell_kept()
         return end if self.state == CLOSED else position
 
     def on_writable(self) -> None:
@@ -153,7 +154,7 @@ class AmqpConnection:
         self._stream.send((data,))
 
     def can_take(self) -> bool:
-        return self._stream.queued_bytes <= QUEUE_HIGH_BYTES
+        return self._stream.queued_bytes <= self._stream.queue_high_bytes
 
     def fail(self, number: int, failure: Refused | HostFault, class_id: int, method_id: int) -> None:
         if self.state not in (RUNNING, OPEN):
@@ -185,8 +186,20 @@ class AmqpConnection:
     def turn_ends(self, number: int) -> None:
         self._turn_enders[number] = None
 
+    @property
+    def held_bytes(self) -> int:
+        return self._stream.held_bytes
+
+    def _tell_kept(self) -> None:
+        """Contents of which a part is missing, and what the disk has not got."""
+        kept = self._parser.partial_bytes + self._unsynced
+        if kept != self._kept:
+            self._stream.keep(kept - self._kept)
+            self._kept = kept
+
     def hold_unsynced(self, size: int) -> None:
         self._unsynced += size
+        self._tell_kept()
         if self._unsynced > self.settings.unsynced_max_bytes:
             self._hold("disk")
         elif size < 0:
@@ -198,7 +211,7 @@ class AmqpConnection:
         """Works off the events of the last piece, unless something holds them up."""
         stream = self._stream
         while self._place < len(self._events):
-            if stream.queued_bytes > QUEUE_HIGH_BYTES and self.state == RUNNING:
+            if stream.queued_bytes > stream.queue_high_bytes and self.state == RUNNING:
                 self._hold("output")
                 break
             event = self._events[self._place]

@@ -10,6 +10,7 @@ from twinlog.amqp.broker import AmqpBroker
 from twinlog.amqp.codes import CONNECTION_FORCED, NOT_ALLOWED, refuse
 from twinlog.base.logs import Log
 from twinlog.host import Clock, Tasks
+from twinlog.servers.admission import Admission
 from twinlog.servers.amqp.connection import AmqpConnection
 
 
@@ -17,7 +18,14 @@ class AmqpServer:
     """``accept`` is what ``host.network.listen`` takes."""
 
     def __init__(
-        self, *, broker: AmqpBroker, clock: Clock, tasks: Tasks, log: Log, cluster_name: Callable[[], str]
+        self,
+        *,
+        broker: AmqpBroker,
+        clock: Clock,
+        tasks: Tasks,
+        log: Log,
+        cluster_name: Callable[[], str],
+        admission: Admission | None = None,
     ) -> None:
         self.broker = broker
         self.tasks = tasks
@@ -25,13 +33,13 @@ class AmqpServer:
         self.cluster_name = cluster_name
         self._monotonic_us = clock.monotonic_us
         self.broken_off_count = 0
-        self.turned_away_count = 0
         self.refused_login_count = 0
         self._numbers = count(1)
         self._connections: dict[AmqpConnection, None] = {}
         self._by_address: dict[str, int] = {}
         self._in_handshake: dict[str, int] = {}
         self._entered: dict[AmqpConnection, None] = {}
+        self._admission = admission or Admission()
 
     def accept(self) -> AmqpConnection:
         return AmqpConnection(self, next(self._numbers))
@@ -54,17 +62,21 @@ class AmqpServer:
         settings = self.broker.settings
         here = self._by_address.get(address, 0)
         shaking_hands = self._in_handshake.get(address, 0)
+        why = self._admission.refusal()
         if (
             len(self._connections) >= settings.connections_max
             or here >= settings.connections_per_address_max
             or shaking_hands >= settings.handshakes_per_address_max
         ):
-            self.turned_away_count += 1
-            self.log.warning("turned an AMQP connection away", peer=address, why="too many connections")
+            why = "too many connections"
+        if why is not None:
+            self._admission.turned_away_count += 1
+            self.log.warning("turned an AMQP connection away", peer=address, why=why)
             return False
         self._connections[connection] = None
         self._by_address[address] = here + 1
         self._in_handshake[address] = shaking_hands + 1
+        self._admission.connection_count += 1
         return True
 
     def entered(self, connection: AmqpConnection) -> None:
@@ -76,6 +88,7 @@ class AmqpServer:
     def left(self, connection: AmqpConnection) -> None:
         if self._connections.pop(connection, self) is self:
             return  # it was never admitted
+        self._admission.connection_count -= 1
         address = connection.peer[0]
         _count_down(self._by_address, address)
         if self._entered.pop(connection, self) is self:

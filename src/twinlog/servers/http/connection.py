@@ -13,7 +13,6 @@ import h11
 
 from twinlog.base import HostFault, Refused
 from twinlog.host import Stream, Timer
-from twinlog.host.network import QUEUE_HIGH_BYTES
 from twinlog.servers.http.guard import SAFE_METHODS, SECURITY_HEADERS, refused
 from twinlog.servers.http.json_text import BadJson, decode
 from twinlog.servers.http.message import (
@@ -47,6 +46,7 @@ class HttpConnection:
         self._route: Route | None = None
         self._body = bytearray()
         self._body_max = 0
+        self._kept_bytes = 0  # of the request's body, until it is answered
         self._busy = False  # a request is being answered
         self._closing = False
         self._sink: StreamSink | None = None
@@ -151,6 +151,11 @@ class HttpConnection:
         if len(self._body) + len(data) > self._body_max:
             raise HttpError(413, "payload_too_large", f"the body may have {self._body_max} bytes", close=True)
         self._body += data
+        self._keep(len(data))
+
+    def _keep(self, by_bytes: int) -> None:
+        self._kept_bytes += by_bytes
+        self._stream.keep(by_bytes)
 
     def _whole(self) -> None:
         request, route = self._request, self._route
@@ -257,6 +262,7 @@ class HttpConnection:
 
     def _next(self, last: bool) -> None:
         self._request = self._route = None
+        self._keep(-self._kept_bytes)
         if last or self._wire.our_state is h11.MUST_CLOSE or self._wire.their_state is not h11.DONE:
             self.close()
             return
@@ -276,7 +282,7 @@ class HttpConnection:
         self._go_on()
 
     def write_stream(self, data: bytes) -> bool:
-        if self._closing or self._stream.queued_bytes > QUEUE_HIGH_BYTES // 4:
+        if self._closing or self._stream.queued_bytes > self._stream.queue_high_bytes // 4:
             return False
         self._send(self._wire.send(h11.Data(data=data)))
         return True

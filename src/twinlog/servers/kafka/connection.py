@@ -71,6 +71,14 @@ class KafkaConnection:
     def received_bytes(self) -> int:
         return self._stream.received_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        return self._stream.held_bytes
+
+    def keep(self, by_bytes: int) -> None:
+        """A handler keeps so much more memory for this connection, or less."""
+        self._stream.keep(by_bytes)
+
     # -- StreamHandler -------------------------------------------------------------------------------------------
 
     def on_open(self, stream: Stream) -> None:
@@ -245,7 +253,7 @@ class KafkaConnection:
             self._out_bytes += part.size if type(part) is FileSlice else len(part)
         if self._out_bytes > SEND_AT_ONCE_BYTES:
             self._flush()
-            if self._stream.queued_bytes > QUEUE_HIGH_BYTES:
+            if self._stream.queued_bytes > self._stream.queue_high_bytes:
                 self._hold()  # on_writable ends it
                 self._watch_reader()
 
@@ -267,7 +275,7 @@ class KafkaConnection:
             and not self._closing
             and not self._draining
             and self._muted_until_ms is None
-            and self._stream.queued_bytes <= QUEUE_HIGH_BYTES
+            and self._stream.queued_bytes <= self._stream.queue_high_bytes
             and (not self._slots or self._may_follow(PRODUCE))
         ):
             self._held = False

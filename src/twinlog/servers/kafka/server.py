@@ -8,6 +8,7 @@ from twinlog.base.logs import Log
 from twinlog.base.metrics import Histogram
 from twinlog.host import Clock, Tasks
 from twinlog.kafka.broker import Broker
+from twinlog.servers.admission import Admission
 from twinlog.servers.kafka.connection import KafkaConnection
 
 
@@ -15,7 +16,15 @@ class KafkaServer:
     """``accept`` is what ``host.network.listen`` takes. With ``login_needed`` frames stay small until the login."""
 
     def __init__(
-        self, *, broker: Broker, clock: Clock, tasks: Tasks, log: Log, listener: str, login_needed: bool = False
+        self,
+        *,
+        broker: Broker,
+        clock: Clock,
+        tasks: Tasks,
+        log: Log,
+        listener: str,
+        login_needed: bool = False,
+        admission: Admission | None = None,
     ) -> None:
         self.broker = broker
         self.tasks = tasks
@@ -27,12 +36,11 @@ class KafkaServer:
         self.frame_max_bytes = (
             settings.request_size_before_login_max_bytes if login_needed else settings.request_size_max_bytes
         )
-        self.connections_max = settings.connections_max
         self.broken_off_count = 0
-        self.turned_away_count = 0
         self.figures: dict[int, Histogram] = {}  # by API key, from the request's bytes to its answer
         self._connections: dict[KafkaConnection, None] = {}
         self._by_address: dict[str, int] = {}
+        self._admission = admission or Admission()
 
     def __iter__(self) -> Iterator[KafkaConnection]:
         """Those that are open, for who shows them."""
@@ -59,26 +67,22 @@ class KafkaServer:
         address = connection.peer[0]
         settings = self.broker.settings
         count = self._by_address.get(address, 0)
-        if (
-            len(self._connections) >= self.connections_max
-            or count >= settings.connections_per_address_max
-            or self.broker.memory_is_scarce
-        ):
-            self.turned_away_count += 1
-            self.broker.metrics.connections_turned_away += 1
-            self.log.warning(
-                "turned a Kafka connection away",
-                peer=address,
-                why="memory is scarce" if self.broker.memory_is_scarce else "too many connections",
-            )
+        why = self._admission.refusal()
+        if len(self._connections) >= settings.connections_max or count >= settings.connections_per_address_max:
+            why = "too many connections"
+        if why is not None:
+            self._admission.turned_away_count += 1
+            self.log.warning("turned a Kafka connection away", peer=address, why=why)
             return False
         self._connections[connection] = None
         self._by_address[address] = count + 1
+        self._admission.connection_count += 1
         return True
 
     def left(self, connection: KafkaConnection) -> None:
         if self._connections.pop(connection, self) is self:
             return  # it was never admitted
+        self._admission.connection_count -= 1
         address = connection.peer[0]
         self._by_address[address] -= 1
         if not self._by_address[address]:

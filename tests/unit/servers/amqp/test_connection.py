@@ -65,6 +65,8 @@ class Client:
         self.local = ("127.0.0.1", 5672)
         self.peer_certificate = None
         self.queued_bytes = 0
+        self.queue_high_bytes = QUEUE_HIGH_BYTES
+        self.kept_bytes = 0
         self.received_bytes = 0
         self.paused = False
         self.is_closed = False
@@ -96,6 +98,9 @@ class Client:
         for part in parts:
             self.raw += part
             self.came.extend(self.core.receive(part))
+
+    def keep(self, by_bytes: int) -> None:
+        self.kept_bytes += by_bytes
 
     def pause_reading(self) -> None:
         self.paused = True

@@ -108,10 +108,12 @@ class HeldProduce:
         with memoryview(buffer) as view:
             self._copy += view[body:end]
         self._broker.joining.held_bytes += len(self._copy)
+        self._reply.context.connection.keep(len(self._copy))
 
     def _let_go(self) -> bytearray:
         copy, self._copy = self._copy, bytearray()
         self._broker.joining.held_bytes -= len(copy)
+        self._reply.context.connection.keep(-len(copy))
         return copy
 
     def go_on(self) -> None:
