@@ -8,6 +8,8 @@ from tests.kit.cluster import NODE_ID, Metadata
 from twinlog.base import HostFault
 from twinlog.cluster import Controller, Delta, Image
 from twinlog.kafka.config_values import ConfigValues
+from twinlog.kafka.metrics import KafkaMetrics
+from twinlog.kafka.quotas import QuotaBook
 from twinlog.kafka.rights import AllRights, Operation, Resource, Rights
 from twinlog.servers.kafka.admin_ports import Parked
 from twinlog.servers.kafka.api import HANDLERS
@@ -68,6 +70,8 @@ class FakeContext:
     peer = ("127.0.0.1", 50_000)
     listener = "PLAINTEXT"
     came_to = "10.0.0.1"
+    client_id = "client"
+    now_ms = 0
 
     def __init__(self, api_key: int, version: int) -> None:
         self.api_key = api_key
@@ -75,6 +79,10 @@ class FakeContext:
         self.parked: Parked | None = None
         self.timeout_ms: int | None = None
         self.answer: Any = None
+        self.throttled_ms: list[int] = []
+
+    def throttle(self, wait_ms: int) -> None:
+        self.throttled_ms.append(wait_ms)
 
     def park(self, parked: Parked, timeout_ms: int) -> None:
         assert self.answer is None, "answered before it was parked"
@@ -108,6 +116,8 @@ class AdminNode:
         self.rights: Rights = AllRights()
         self.partitions = FakePartitions()
         self.store = FakeStore()
+        self.quotas = QuotaBook(KafkaMetrics())
+        self.metadata.log.subscribe(self.quotas.follow)
         if partitions_follow:
             self.metadata.log.subscribe(self.partitions.follow)
 

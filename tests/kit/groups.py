@@ -83,7 +83,10 @@ class Coordinator:
         self.timers.run()
 
     def make_machine(self, index: int) -> GroupMachine:
-        return GroupMachine(self.settings, self.topics)
+        return GroupMachine(self.settings, self.topics, self._is_full)
+
+    def _is_full(self) -> bool:
+        return self.machine.group_count >= self.settings.groups_max
 
     @property
     def shard(self) -> Shard[GroupMachine]:

@@ -45,11 +45,11 @@ class Keeper:
 class World:
     """One vhost as its clients see it. What a call was answered is returned: None, a value, or the refusal."""
 
-    def __init__(self, journal: MemoryJournal | None = None, *, vhost: str = "/") -> None:
+    def __init__(self, journal: MemoryJournal | None = None, *, vhost: str = "/", queues_max: int = 1000) -> None:
         self.metadata = Metadata(journal)
         self.keeper = Keeper()
         self.rights = MetadataRights(lambda: self.metadata.image)
-        self.topology = LiveTopology(self.metadata.log, self.rights, self.keeper)
+        self.topology = LiveTopology(self.metadata.log, self.rights, self.keeper, queues_max)
         self.administration = Administration(self.metadata.log, SeededChance())
         self.router = RouteFinder(self.topology.graph)
         self.metadata.run(self.administration.make_first_vhost)

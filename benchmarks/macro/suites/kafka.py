@@ -60,7 +60,6 @@ PROGRAM_NAMES: Final = tuple(
 OWN: Final[tuple[str, ...]] = ("group_1000_members", "offset_commits", "transactions", "scale")
 """Modules of ``benchmarks.macro.workloads`` with ``run(bootstrap, server_pid) -> dict``."""
 SYNCING: Final = "produce_1KB@sync"
-PARTITIONS_HELD: Final = 20_000
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -29,6 +29,9 @@ class AmqpSettings:
     channels_max: int = setting(
         2047, min=1, max=65_535, doc="Channels that one connection may have open at a time; offered to clients."
     )
+    queues_max: int = setting(
+        10_000, min=1, max=10_000_000, doc="Queues in all vhosts of a node; declaring another one is refused with 406."
+    )
     consumers_max: int = setting(65_535, min=1, max=1_000_000, doc="Consumers that one channel may have.")
     message_size_max_bytes: int = setting(
         16 * MIB, unit="bytes", min=KIB, max=512 * MIB, doc="A larger body closes its channel with 406."

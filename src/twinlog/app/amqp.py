@@ -80,7 +80,7 @@ class AmqpRooms:
         self._metadata = metadata
         self.is_open = False
         self.rights: Final = MetadataRights(lambda: metadata.image)
-        self.topology: Final = LiveTopology(metadata, self.rights)
+        self.topology: Final = LiveTopology(metadata, self.rights, queues_max=node.settings.amqp.queues_max)
         self.topology.queue_types = (CLASSIC,)
         self.router: Final = RouteFinder(self.topology.graph)
         self.administration: Final = Administration(metadata, host.chance.fork("amqp administration"))

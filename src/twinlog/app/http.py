@@ -45,6 +45,10 @@ def managed_node(node: Node) -> Managed:
         addresses=lambda: node.addresses,
         kafka_connections=lambda: kafka_connections(node),
         kafka_requests=lambda: kafka_figures(node),
+        kafka_broken_off=lambda: sum(each.broken_off_count for each in kafka_servers(node)),
+        memory=node.host.network.memory,
+        admission=node.admission,
+        connections_memory_max_bytes=node.alarm_watch.connections_max_bytes if node.alarm_watch else 0,
         counts=rooms.broker.counts,
         messages=rooms.messages if rooms.is_open else None,
         clients=AmqpClients(node),
@@ -80,6 +84,7 @@ def kafka_connections(node: Node) -> Iterator[ConnectionFacts]:
             received_bytes=each.received_bytes,
             client={"client_id": each.client_id or ""},
             requests=each.request_count,
+            held_bytes=each.held_bytes,
             close=lambda reason, each=each: each.close(),  # type: ignore[misc]
         )
 
@@ -152,6 +157,7 @@ def connection_facts(each: AmqpConnection) -> ConnectionFacts:
         connected_ms=each.connected_ms,
         received_bytes=each.received_bytes,
         sent_bytes=each.sent_bytes,
+        held_bytes=each.held_bytes,
         channels=len(each.channels),
         channel_max=each.channel_max,
         frame_max=each.frame_max,

@@ -17,6 +17,7 @@ SHORT: Final = {
     "produce": "producer_byte_rate",
     "fetch": "consumer_byte_rate",
     "time": "request_percentage",
+    "mutations": "controller_mutation_rate",
     "connections": "connection_creation_rate",
 }
 LONG: Final = {name: short for short, name in SHORT.items()}
@@ -32,7 +33,8 @@ def set_quota(
         list[str],
         typer.Argument(
             metavar="QUOTA=VALUE...",
-            help="produce and fetch in bytes a second, time in percent of a core, connections a second.",
+            help="produce and fetch in bytes a second, time in percent of a core, mutations (partitions made or "
+            "deleted) and connections a second.",
             show_default=False,
         ),
     ],

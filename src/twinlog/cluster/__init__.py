@@ -29,6 +29,7 @@ from twinlog.cluster.types import (
     ProducerIdBlock,
     QuotaWanted,
     TopicWanted,
+    no_limit,
 )
 
 __all__ = [
@@ -56,5 +57,6 @@ __all__ = [
     "Topic",
     "TopicWanted",
     "apply",
+    "no_limit",
     "whole",
 ]

@@ -23,9 +23,11 @@ from twinlog.cluster.types import (
     Decision,
     Outcome,
     PartitionsWanted,
+    Permit,
     ProducerIdBlock,
     QuotaWanted,
     TopicWanted,
+    no_limit,
 )
 from twinlog.host import Chance
 
@@ -48,17 +50,29 @@ class Controller:
         """What is decided, durable or not yet: the ground of the next decision."""
         return self._log.image_decided
 
-    def create_topics(self, wanted: Sequence[TopicWanted], done: Done[Topic], *, validate_only: bool = False) -> None:
-        decision = topics.create_topics(self.image, wanted, self._rules, self.settings, self._chance)
+    def create_topics(
+        self,
+        wanted: Sequence[TopicWanted],
+        done: Done[Topic],
+        *,
+        validate_only: bool = False,
+        permit: Permit = no_limit,
+    ) -> None:
+        decision = topics.create_topics(self.image, wanted, self._rules, self.settings, self._chance, permit)
         self._carry_out(decision, done, validate_only)
 
     def create_partitions(
-        self, wanted: Sequence[PartitionsWanted], done: Done[Topic], *, validate_only: bool = False
+        self,
+        wanted: Sequence[PartitionsWanted],
+        done: Done[Topic],
+        *,
+        validate_only: bool = False,
+        permit: Permit = no_limit,
     ) -> None:
-        self._carry_out(topics.create_partitions(self.image, wanted, self.settings), done, validate_only)
+        self._carry_out(topics.create_partitions(self.image, wanted, self.settings, permit), done, validate_only)
 
-    def delete_topics(self, topic_ids: Sequence[bytes], done: Done[Topic]) -> None:
-        self._carry_out(topics.delete_topics(self.image, topic_ids), done)
+    def delete_topics(self, topic_ids: Sequence[bytes], done: Done[Topic], *, permit: Permit = no_limit) -> None:
+        self._carry_out(topics.delete_topics(self.image, topic_ids, permit), done)
 
     def topics_erased(self, topic_ids: Sequence[bytes]) -> None:
         """The store deleted every file of these topics; they need not be deleted again after a restart."""

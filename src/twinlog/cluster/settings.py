@@ -34,7 +34,7 @@ class ControllerSettings:
         10_000, min=1, max=1_000_000, doc="A topic asked for with more partitions than this is refused."
     )
     partitions_max: int = setting(
-        20_000,
+        10_000,
         min=1,
         max=10_000_000,
         doc="Topics and partitions that would raise the cluster's number of partition replicas above this many for "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -13,7 +13,13 @@ from twinlog.cluster.record import Record
 
 T = TypeVar("T")
 
+# Asked for each topic whose partitions could be made or deleted, with their number; raises ``Refused`` to forbid it.
+Permit: TypeAlias = Callable[[int], None]
 Outcome: TypeAlias = T | Refused  # of one item of a request; items never fail each other
+
+
+def no_limit(partition_count: int) -> None:
+    """The permit of who has no quota."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ class KafkaMetrics:
         "fetch_throttled",
         "fetch_throttled_ms",
         "memory_delays",
+        "mutations_throttled",
+        "mutations_throttled_ms",
         "produce_throttled",
         "produce_throttled_ms",
         "requests_throttled",
@@ -26,6 +28,8 @@ class KafkaMetrics:
         self.fetch_throttled_ms = 0
         self.requests_throttled = 0  # by its share of the broker's time
         self.requests_throttled_ms = 0
+        self.mutations_throttled = 0  # by its rate of partitions made and deleted
+        self.mutations_throttled_ms = 0
         self.connections_throttled = 0  # made to wait by their address's rate
         self.memory_delays = 0  # produce requests whose connection was made to wait because memory was short
         self.slow_readers_closed = 0  # connections closed because their peer did not take what we sent

@@ -18,6 +18,7 @@ ADDRESS: Final = "ip"
 PRODUCE_RATE: Final = "producer_byte_rate"
 FETCH_RATE: Final = "consumer_byte_rate"
 REQUEST_SHARE: Final = "request_percentage"
+MUTATION_RATE: Final = "controller_mutation_rate"
 CONNECTION_RATE: Final = "connection_creation_rate"
 
 # What each quota means, and whether it is a whole number.
@@ -25,6 +26,7 @@ OF_CLIENTS: Final[Mapping[str, tuple[str, bool]]] = {
     PRODUCE_RATE: ("bytes a second in produce requests", True),
     FETCH_RATE: ("bytes a second in fetch responses", True),
     REQUEST_SHARE: ("percent of one core's time for requests", False),
+    MUTATION_RATE: ("partitions made or deleted a second", False),
 }
 OF_ADDRESSES: Final[Mapping[str, tuple[str, bool]]] = {CONNECTION_RATE: ("new connections a second", True)}
 NAME_CHARACTERS_MAX: Final = 1000

@@ -19,6 +19,7 @@ from twinlog.kafka.quota_rules import (
     ADDRESS,
     CONNECTION_RATE,
     FETCH_RATE,
+    MUTATION_RATE,
     PRODUCE_RATE,
     REQUEST_SHARE,
     candidates,
@@ -26,6 +27,7 @@ from twinlog.kafka.quota_rules import (
 
 BURST_MS: Final = 500
 CONNECTION_BURST_MS: Final = 1000
+MUTATION_BURST_MS: Final = 11_000  # Kafka's: topics come in bunches
 CLIENTS_MAX: Final = 10_000  # whose buckets are remembered; beyond it the longest silent one begins anew
 USER_PREFIX: Final = "User:"
 
@@ -38,6 +40,9 @@ class Quotas(Protocol):
     def charge_produce(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int: ...
     def charge_fetch(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int: ...
     def charge_time(self, principal: str, client_id: str | None, spent_us: int, now_ms: int) -> int: ...
+    def charge_mutations(self, principal: str, client_id: str | None, count: int, now_ms: int, strict: bool) -> int:
+        """Partitions to be made or deleted. ``strict``: 0 lets them pass, and what is not let pass is not charged."""
+
     def charge_connection(self, address: str, now_ms: int) -> int: ...
 
 
@@ -53,6 +58,9 @@ class NoQuotas:
         return 0
 
     def charge_time(self, principal: str, client_id: str | None, spent_us: int, now_ms: int) -> int:
+        return 0
+
+    def charge_mutations(self, principal: str, client_id: str | None, count: int, now_ms: int, strict: bool) -> int:
         return 0
 
     def charge_connection(self, address: str, now_ms: int) -> int:
@@ -81,12 +89,13 @@ class Bucket:
 class Shares:
     """The buckets of one client; None where it has no quota."""
 
-    __slots__ = ("fetch", "produce", "time_us")
+    __slots__ = ("fetch", "mutations", "produce", "time_us")
 
     def __init__(self) -> None:
         self.produce: Bucket | None = None
         self.fetch: Bucket | None = None
         self.time_us: Bucket | None = None
+        self.mutations: Bucket | None = None
 
 
 class QuotaBook:
@@ -145,6 +154,21 @@ class QuotaBook:
             self._metrics.requests_throttled_ms += wait_ms
         return wait_ms
 
+    def charge_mutations(self, principal: str, client_id: str | None, count: int, now_ms: int, strict: bool) -> int:
+        if not self._of_clients:
+            return 0
+        bucket = self._shares_of(principal, client_id, now_ms).mutations
+        if bucket is None:
+            return 0
+        if not strict:
+            wait_ms = bucket.take(count, now_ms)
+        elif not (wait_ms := bucket.take(0, now_ms)):
+            bucket.take(count, now_ms)
+        if wait_ms:
+            self._metrics.mutations_throttled += 1
+            self._metrics.mutations_throttled_ms += wait_ms
+        return wait_ms
+
     def charge_connection(self, address: str, now_ms: int) -> int:
         if not self._of_addresses:
             return 0
@@ -172,17 +196,20 @@ class QuotaBook:
             shares.fetch = self._bucket(FETCH_RATE, user, client_id or "", 1, now_ms)
             # A percent of a second is 10,000 us.
             shares.time_us = self._bucket(REQUEST_SHARE, user, client_id or "", 10_000, now_ms)
+            shares.mutations = self._bucket(MUTATION_RATE, user, client_id or "", 1, now_ms, MUTATION_BURST_MS)
         return shares
 
-    def _bucket(self, name: str, user: str, client_id: str, unit: float, now_ms: int) -> Bucket | None:
+    def _bucket(
+        self, name: str, user: str, client_id: str, unit: float, now_ms: int, burst_ms: int = BURST_MS
+    ) -> Bucket | None:
         for entity, sharers in candidates(user, client_id):
             values = self._values.get(entity)
             if values is None or name not in values:
                 continue
             bucket = self._buckets.get((name, sharers))
             if bucket is None:
-                if len(self._buckets) >= 3 * CLIENTS_MAX:
+                if len(self._buckets) >= 4 * CLIENTS_MAX:
                     del self._buckets[next(iter(self._buckets))]
-                bucket = self._buckets[name, sharers] = Bucket(values[name] * unit, now_ms)
+                bucket = self._buckets[name, sharers] = Bucket(values[name] * unit, now_ms, burst_ms)
             return bucket
         return None

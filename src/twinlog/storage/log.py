@@ -169,6 +169,11 @@ class PartitionLog:
             self._ready()
         return self._producers
 
+    @property
+    def producer_count(self) -> int:
+        """Those in memory; a log that rests has none there."""
+        return len(self._producers) if self._resting is None else 0
+
     def expire_producers(self, now_ms: int) -> None:
         """Forgets who was silent for too long. A log that rests is not woken for that."""
         if self.offline is None and self._resting is None and self._producers.by_id:

@@ -387,3 +387,15 @@ def test_rights_are_asked_for_each_thing() -> None:
     assert code(world.delete_exchange("x", caller=eve)) == 403
     assert code(world.delete_queue("q", caller=eve)) == 403
     assert code(world.delete_queue("mine", caller=eve)) == 0
+
+
+@pytest.mark.parametrize("changes", [{}, {"durable": False}, {"exclusive": True}])
+def test_a_queue_beyond_what_a_node_may_have_is_406_and_one_that_is_there_is_not(changes: dict[str, object]) -> None:
+    world = World(queues_max=2)
+    world.queue("a")
+    world.queue("b", durable=False)
+    refused = world.queue("c", **changes)
+    assert code(refused) == 406 and "limit of 2 queues" in str(refused)
+    assert isinstance(world.queue("a"), QueueInfo), "declared again"
+    world.delete_queue("b")
+    assert isinstance(world.queue("c", **changes), QueueInfo)

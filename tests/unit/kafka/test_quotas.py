@@ -123,6 +123,18 @@ def test_a_share_of_time_is_counted_in_percent_of_one_core() -> None:
     assert quotas.charge_time("User:ann", "app", 10_000, 0) == 100
 
 
+def test_partitions_made_and_deleted_are_counted_and_refused_or_only_told() -> None:
+    quotas, _ = book(**{"client-id=app:controller_mutation_rate": 2})
+    charge = quotas.charge_mutations
+    assert charge("User:ann", "app", 22, 0, True) == 0, "eleven seconds' worth at once"
+    assert charge("User:ann", "app", 100, 0, True) == 0, "nothing is owed: this passes, whatever it comes to"
+    assert charge("User:ann", "app", 1, 0, True) == 50_000
+    assert charge("User:ann", "app", 1, 0, True) == 50_000, "what was refused is not charged"
+    assert charge("User:ann", "app", 2, 0, False) == 51_000, "what is only told is"
+    assert charge("User:ann", "app", 1, 51_000, True) == 0
+    assert charge("User:ann", "other", 1000, 0, True) == 0
+
+
 def test_addresses_have_a_rate_of_connections() -> None:
     quotas, _ = book(**{"ip=10.0.0.1:connection_creation_rate": 2, "ip=*:connection_creation_rate": 10})
     assert [quotas.charge_connection("10.0.0.1", 0) for _ in range(4)] == [0, 0, 500, 1000]
@@ -163,7 +175,8 @@ def test_an_entity_that_cannot_be_is_refused(pairs: list[tuple[str, str | None]]
         ("user", "producer_byte_rate", float("nan")),
         ("user", "request_percentage", float("inf")),
         ("user", "connection_creation_rate", 1),
-        ("user", "controller_mutation_rate", 1),
+        ("user", "controller_mutation_rate", 0),
+        ("ip", "controller_mutation_rate", 1),
         ("ip", "producer_byte_rate", 1),
     ],
 )

@@ -46,18 +46,26 @@ from twinlog.wire.amqp import Table
 # Ids of local queues: a bit of their own, the start they belong to (metadata grows with every start), a number.
 LOCAL_ID: Final = 1 << 62
 LOCAL_STARTS: Final = 1 << 30
+QUEUES_MAX: Final = 10_000
 
 
 class LiveTopology:
     """Keeps the promises of ``ports.Topology``. ``start`` it when the metadata log is open and ``keeper`` is set."""
 
-    def __init__(self, metadata: MetadataLog, rights: MetadataRights, keeper: QueueKeeper | None = None) -> None:
+    def __init__(
+        self,
+        metadata: MetadataLog,
+        rights: MetadataRights,
+        keeper: QueueKeeper | None = None,
+        queues_max: int = QUEUES_MAX,
+    ) -> None:
         self.graph: Final = Graph()
         self.rights: Final = rights
         self._metadata = metadata
         self._follower = Follower(self.graph, self._sources_lost_edges)
         self._owned: dict[int, dict[QueueInfo, None]] = {}
         self._local_id_next = 0
+        self._queues_max = queues_max
         self.keeper = keeper or NoKeeper()
         self.queue_types: tuple[str, ...] = (CLASSIC, STREAM)  # that somebody keeps
 
@@ -489,6 +497,8 @@ class LiveTopology:
         limit = self._metadata.image_decided.part(VHOSTS)[part.name].limits.get("max-queues", -1)
         if 0 <= limit <= len(part.queues):
             refuse(PRECONDITION_FAILED, f"cannot declare queue: vhost '{part.name}' has its limit of {limit} queues")
+        if sum(len(each.queues) for each in self.graph) >= self._queues_max:
+            refuse(PRECONDITION_FAILED, f"cannot declare queue: this node has its limit of {self._queues_max} queues")
 
     def _check_any_right(self, caller: Caller, name: str, kind: str = "queue") -> None:
         if not any(self.rights.may(caller.user, caller.vhost, right, name) for right in (CONFIGURE, WRITE, READ)):

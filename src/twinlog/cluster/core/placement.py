@@ -39,9 +39,8 @@ class Room:
                 f"replication factor {replication_factor} needs as many brokers, and there are {len(self.nodes)}",
             )
 
-    def note(self, partitions: list[PartitionInfo]) -> list[PartitionInfo]:
+    def note(self, partitions: Sequence[PartitionInfo]) -> None:
         self.partition_count += len(partitions)
-        return partitions
 
     def place(self, count: int, replication_factor: int) -> list[PartitionInfo]:
         """Spreads partitions over the nodes, one after the other; the first replica leads."""

@@ -23,7 +23,7 @@ from twinlog.cluster.kinds.topics import (
 from twinlog.cluster.ports import Rules
 from twinlog.cluster.record import Record
 from twinlog.cluster.settings import ControllerSettings
-from twinlog.cluster.types import Decision, Outcome, PartitionsWanted, TopicWanted
+from twinlog.cluster.types import Decision, Outcome, PartitionsWanted, Permit, TopicWanted, no_limit
 from twinlog.host import Chance
 
 # Kafka's protocol gives a meaning to all zeros and to one; its tools cannot take an id that prints as "-...".
@@ -40,10 +40,15 @@ def new_topic_id(image: Image, chance: Chance) -> bytes:
 
 
 def create_topics(
-    image: Image, wanted: Sequence[TopicWanted], rules: Rules, settings: ControllerSettings, chance: Chance
+    image: Image,
+    wanted: Sequence[TopicWanted],
+    rules: Rules,
+    settings: ControllerSettings,
+    chance: Chance,
+    permit: Permit = no_limit,
 ) -> Decision[Topic]:
     """Each topic that can be made, with its values, and the reason for each that cannot."""
-    plan = _CreatePlan(image, wanted, rules, settings, chance)
+    plan = _CreatePlan(image, wanted, rules, settings, chance, permit)
     outcomes: list[Outcome[Topic]] = []
     for each in wanted:
         try:
@@ -63,7 +68,9 @@ class _CreatePlan:
         rules: Rules,
         settings: ControllerSettings,
         chance: Chance,
+        permit: Permit,
     ) -> None:
+        self.permit = permit
         self.image = image
         self.rules = rules
         self.settings = settings
@@ -83,6 +90,8 @@ class _CreatePlan:
             partitions = self._assigned_partitions(wanted, wanted.assignments)
         else:
             partitions = self._placed_partitions(wanted)
+        self.permit(len(partitions))
+        self.room.note(partitions)
         topic = Topic(wanted.name, new_topic_id(self.image, self.chance), tuple(partitions))
         self.records.append(TopicCreated(topic.name, topic.topic_id, runs(partitions)))
         if values:
@@ -134,7 +143,7 @@ class _CreatePlan:
         factor = self.settings.replication_factor_default if factor == -1 else factor
         self.room.check_replicas(factor)
         self.room.check(count, factor, count)
-        return self.room.note(self.room.place(count, factor))
+        return self.room.place(count, factor)
 
     def _assigned_partitions(
         self, wanted: TopicWanted, assignments: Mapping[int, Sequence[int]]
@@ -148,11 +157,11 @@ class _CreatePlan:
             raise Refused(Reason.INVALID_REPLICA_ASSIGNMENT, "the assigned partitions must be numbered 0, 1, 2 ...")
         factor = len(assignments[0])
         self.room.check(count, factor, count)
-        return self.room.note([check_assignment(self.image, assignments[index], factor) for index in range(count)])
+        return [check_assignment(self.image, assignments[index], factor) for index in range(count)]
 
 
 def create_partitions(
-    image: Image, wanted: Sequence[PartitionsWanted], settings: ControllerSettings
+    image: Image, wanted: Sequence[PartitionsWanted], settings: ControllerSettings, permit: Permit = no_limit
 ) -> Decision[Topic]:
     """More partitions for topics that exist. Each topic may be named once."""
     assert len({each.name for each in wanted}) == len(wanted)
@@ -165,6 +174,8 @@ def create_partitions(
             if topic is None:
                 raise Refused(Reason.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic '{each.name}'")
             added = _added_partitions(image, topic, each, room)
+            permit(len(added))
+            room.note(added)
         except Refused as refused:
             outcomes.append(refused)
             continue
@@ -185,16 +196,16 @@ def _added_partitions(image: Image, topic: Topic, wanted: PartitionsWanted, room
     room.check(more, factor, wanted.count)
     if wanted.assignments is None:
         room.check_replicas(factor)
-        return room.note(room.place(more, factor))
+        return room.place(more, factor)
     if len(wanted.assignments) != more:
         raise Refused(
             Reason.INVALID_REPLICA_ASSIGNMENT,
             f"{more} partitions are to be added, but {len(wanted.assignments)} assignments were given",
         )
-    return room.note([check_assignment(image, each, factor) for each in wanted.assignments])
+    return [check_assignment(image, each, factor) for each in wanted.assignments]
 
 
-def delete_topics(image: Image, topic_ids: Sequence[bytes]) -> Decision[Topic]:
+def delete_topics(image: Image, topic_ids: Sequence[bytes], permit: Permit = no_limit) -> Decision[Topic]:
     records: list[Record] = []
     outcomes: list[Outcome[Topic]] = []
     gone: set[bytes] = set()
@@ -202,6 +213,11 @@ def delete_topics(image: Image, topic_ids: Sequence[bytes]) -> Decision[Topic]:
         topic = image.topics_by_id.get(topic_id)
         if topic is None or topic_id in gone:
             outcomes.append(Refused(Reason.UNKNOWN_TOPIC_ID, "there is no topic with this id"))
+            continue
+        try:
+            permit(len(topic.partitions))
+        except Refused as refused:
+            outcomes.append(refused)
             continue
         gone.add(topic_id)
         records.append(TopicDeleted(topic.name, topic_id, len(topic.partitions)))

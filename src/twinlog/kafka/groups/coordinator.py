@@ -47,7 +47,7 @@ class GroupCoordinator:
             node_id,
             partitions,
             controller,
-            lambda index: GroupMachine(settings, self.topics),
+            lambda index: GroupMachine(settings, self.topics, self._is_full),
             timers,
         )
 
@@ -58,6 +58,10 @@ class GroupCoordinator:
         for gone in delta.topics.deleted:
             for shard in self.topic.runtime.active_shards():
                 shard.write(lambda machine, now_ms, name=gone.name: machine.delete_topic(name), _nobody)  # type: ignore[misc]
+
+    def _is_full(self) -> bool:
+        shards = self.topic.runtime.active_shards()
+        return sum(shard.machine.group_count for shard in shards) >= self.settings.groups_max
 
     def shard(self, group_id: str) -> Shard[GroupMachine]:
         if not group_id or len(group_id) > GROUP_ID_LENGTH_MAX:

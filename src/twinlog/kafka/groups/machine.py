@@ -38,14 +38,26 @@ Group: TypeAlias = ClassicGroup | ConsumerGroup
 class GroupMachine:
     """All groups that hash to one partition."""
 
-    def __init__(self, settings: GroupSettings, topics: TopicView) -> None:
+    def __init__(self, settings: GroupSettings, topics: TopicView, is_full: Callable[[], bool] = lambda: False) -> None:
         self.settings = settings
+        self._is_full = is_full  # whether the node has as many groups as it may
         self.topics = topics
         self.groups: dict[str, Group] = {}
         self.offsets = Offsets(settings)
         self._alarms: list[tuple[int, str]] = []
         self._armed: dict[str, int] = {}
         self._expiry_due_ms: int | None = None
+
+    @property
+    def group_count(self) -> int:
+        """About: most groups have offsets, and some that have offsets have been without members since the start."""
+        return max(len(self.groups), len(self.offsets.by_group))
+
+    def _check_room(self, group_id: str) -> None:
+        if group_id not in self.groups and group_id not in self.offsets.by_group and self._is_full():
+            raise Refused(
+                ErrorCode.GROUP_MAX_SIZE_REACHED, f"this node has its limit of {self.settings.groups_max} groups"
+            )
 
     def group(self, group_id: str) -> Group:
         group = self.groups.get(group_id)
@@ -65,6 +77,7 @@ class GroupMachine:
             return self._settle(group, group.join(request, new_id, reply, now_ms))
         if request.member_id != "":
             raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, "there is no such group")
+        self._check_room(group_id)
         end = group.tombstones() if group is not None else []
         fresh = ClassicGroup(group_id, self.settings, state_since_ms=now_ms)
         outbox = fresh.join(request, new_id, reply, now_ms)  # a refused first join leaves no group behind
@@ -149,6 +162,7 @@ class GroupMachine:
             start = migration.upgrade(group, self.topics)
         elif group is None and request.member_epoch != JOIN_EPOCH:
             raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, "there is no such group: join again")
+        self._check_room(group_id)
         basis = group
         if not isinstance(basis, ConsumerGroup):
             basis = migration.replayed(group_id, self.settings, start)
@@ -247,6 +261,7 @@ class GroupMachine:
 
     def commit(self, group_id: str, wishes: Iterable[Wish], now_ms: int, retention_ms: int = -1) -> Decision[list[int]]:
         """After ``check_commit``. The first commit of a group without members makes the group known."""
+        self._check_room(group_id)
         kept, said, errors = self.offsets.commit(group_id, wishes, now_ms, retention_ms)
         return Decision(errors, kept, said=said)
 
@@ -254,6 +269,7 @@ class GroupMachine:
         self, group_id: str, wishes: Iterable[Wish], producer_id: int, producer_epoch: int, now_ms: int
     ) -> Decision[list[int]]:
         """After ``check_transactional_commit``: counts once the producer's transaction is committed."""
+        self._check_room(group_id)
         kept, said, errors = self.offsets.commit(group_id, wishes, now_ms)
         return Decision(errors, kept, producer_id, producer_epoch, said=said)
 

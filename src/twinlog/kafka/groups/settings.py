@@ -29,6 +29,9 @@ class GroupSettings:
         5 * MINUTE_MS, unit="ms", min=1, max=DAY_MS, doc="A member that waits in its first join is dropped after this."
     )
     size_max: int = setting(10_000, min=1, max=1_000_000, doc="Members that a classic group may have.")
+    groups_max: int = setting(
+        50_000, min=1, max=10_000_000, doc="Groups that a node keeps; a new one beyond that is refused."
+    )
     metadata_max_bytes: int = setting(
         16 * MIB,
         unit="bytes",

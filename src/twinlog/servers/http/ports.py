@@ -19,7 +19,9 @@ from twinlog.amqp.users import MetadataRights
 from twinlog.base.logs import Log
 from twinlog.cluster import Image
 from twinlog.host import Chance, Tasks
+from twinlog.host.memory import Memory
 from twinlog.kafka.broker import Broker
+from twinlog.servers.admission import Admission
 from twinlog.servers.http.settings import HttpSettings
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class ConnectionFacts:
     heartbeat_s: int = 0
     client: Mapping[str, Any] = field(default_factory=dict)
     requests: int = 0
+    held_bytes: int = 0
+    """Of the node's memory."""
     traffic: Callable[[], Traffic] = Traffic
     """Of its channels, with those that are closed."""
     close: Callable[[str], None] = lambda reason: None
@@ -151,11 +155,16 @@ class Managed:
     addresses: Callable[[], Mapping[str, tuple[str, int] | None]]
     kafka_connections: Callable[[], Iterable[ConnectionFacts]]
     kafka_requests: Callable[[], Mapping[int, Any]]
+    kafka_broken_off: Callable[[], int]
+    memory: Memory
+    admission: Admission
     counts: Counts
     """Of the AMQP side; what is published and taken over HTTP counts, too."""
     messages: Messages | None = None
     clients: Clients | None = None
     started_ms: int = 0
+    connections_memory_max_bytes: int = 0
+    """What connections may hold; 0: nobody knows how much there is."""
     memory_alarm_bytes: int = 0
     """0: a share of what the machine has."""
     disk_free_min_bytes: int = 0

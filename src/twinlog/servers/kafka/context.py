@@ -85,10 +85,15 @@ class RequestContext:
         self.parked = parked
         self.connection.set_deadline(self, timeout_ms)
 
+    def throttle(self, wait_ms: int) -> None:
+        """The connection is not read for so long, and the answer says so."""
+        self.throttle_ms = max(self.throttle_ms, wait_ms)
+        self.connection.mute(wait_ms)
+
     def charge_time(self) -> int:
         """Charges the time that the request took so far, once; returns for how long its client has to be quiet."""
         if self.started_us:
-            self.throttle_ms = self.connection.charge_time(self)
+            self.throttle_ms = max(self.throttle_ms, self.connection.charge_time(self))
             self.started_us = 0
         return self.throttle_ms
 

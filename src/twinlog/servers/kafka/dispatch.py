@@ -39,7 +39,7 @@ def _decoded(api_key: int, handle: Callable[[Broker, Any, RequestContext], Any])
         response = handle(broker, decode(api_key, version, buffer, body, end), context)
         if response is None:
             return None
-        if context.started_us:
+        if context.started_us or context.throttle_ms:
             context.tell_throttle(response)
         return [encode(api_key, version, context.correlation_id, response)]
 

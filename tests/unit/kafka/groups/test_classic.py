@@ -197,6 +197,17 @@ def test_row_47_ids_given_out_count_as_members() -> None:
     assert refused.value.code == ErrorCode.GROUP_MAX_SIZE_REACHED
 
 
+def test_a_node_that_has_all_the_groups_it_may_takes_no_new_one() -> None:
+    coordinator = Coordinator(settings=GroupSettings(initial_rebalance_delay_ms=0, groups_max=1))
+    (member,) = stable(coordinator, 1)
+    with pytest.raises(Refused) as refused:
+        ClassicMember(coordinator, group_id="another").join()
+    assert refused.value.code == ErrorCode.GROUP_MAX_SIZE_REACHED and "limit of 1 groups" in str(refused.value)
+    with pytest.raises(Refused):
+        coordinator.machine.commit("committing alone", [], 0)
+    member.ask_join()
+
+
 # ---- row 48 ----
 
 

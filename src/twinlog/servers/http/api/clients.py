@@ -26,6 +26,7 @@ def connection_view(managed: Managed, facts: ConnectionFacts) -> dict[str, Any]:
         "connected_at": facts.connected_ms,
         "frame_max": facts.frame_max,
         "host": facts.local[0],
+        "memory": facts.held_bytes,
         "name": facts.name,
         "node": managed.node_name,
         "peer_host": facts.peer[0],

@@ -141,12 +141,14 @@ FAMILIES: Final[dict[str, Family]] = {
         Family(
             "twinlog_kafka_throttled_seconds_total", COUNTER, "For how long they were told to be quiet.", ("quota",)
         ),
-        Family("twinlog_kafka_connections_turned_away_total", COUNTER, "Closed at once: too many, or memory short."),
+        Family("twinlog_kafka_connections_broken_off_total", COUNTER, "Closed because the peer broke the rules."),
+        Family("twinlog_kafka_fetch_sessions", GAUGE, "Fetch sessions that are kept."),
         Family("twinlog_kafka_memory_delays_total", COUNTER, "Produce requests slowed down: memory was short."),
         Family("twinlog_kafka_slow_readers_closed_total", COUNTER, "Peers parted from: they took nothing."),
         Family("twinlog_transactions_open", GAUGE, "Transactions that are not ended."),
         Family("twinlog_transactional_ids", GAUGE, "Transactional ids that are remembered."),
         Family("twinlog_transactional_ids_refused_total", COUNTER, "Producers refused: too many ids are remembered."),
+        Family("twinlog_producers", GAUGE, "Idempotent producers that logs remember; one counts in each log."),
         Family("twinlog_topics", GAUGE, "Topics, the broker's own included."),
         Family("twinlog_partitions", GAUGE, "Partitions."),
         Family("twinlog_partitions_offline", GAUGE, "Partitions without a leader: somebody has to look."),
@@ -163,6 +165,12 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("twinlog_loop_stall_seconds", HISTOGRAM, "How late the loop came to a timer: what clients wait beside."),
         Family("twinlog_http_requests_total", COUNTER, "HTTP requests, by class of status.", ("part", "status")),
         Family("twinlog_http_logins_failed_total", COUNTER, "Failed logins at the HTTP side."),
+        Family("twinlog_connections_turned_away_total", COUNTER, "Closed at once: too many, or memory scarce."),
+        Family("twinlog_connections_memory_bytes", GAUGE, "What connections hold in memory."),
+        Family("twinlog_connections_memory_limit_bytes", GAUGE, "What they may hold; 0 where nobody knows."),
+        Family("twinlog_connection_memory_largest_bytes", GAUGE, "What the one that holds most holds."),
+        Family("twinlog_connections_closed_for_memory_total", COUNTER, "Closed because of the memory they held."),
+        Family("twinlog_segment_files_open", GAUGE, "Open files of segments."),
         Family("twinlog_uptime_seconds", GAUGE, "Since the start."),
         Family("twinlog_cpu_seconds_total", COUNTER, "CPU time of the process."),
         Family("twinlog_alarms", GAUGE, "Alarms that are on."),
@@ -288,17 +296,20 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
         ("produce", counts.produce_throttled, counts.produce_throttled_ms),
         ("fetch", counts.fetch_throttled, counts.fetch_throttled_ms),
         ("request", counts.requests_throttled, counts.requests_throttled_ms),
+        ("mutation", counts.mutations_throttled, counts.mutations_throttled_ms),
         ("connection", counts.connections_throttled, None),
     ):
         page.add("twinlog_kafka_throttled_total", count, quota=quota)
         if for_ms is not None:
             page.add("twinlog_kafka_throttled_seconds_total", for_ms / 1000, quota=quota)
-    page.add("twinlog_kafka_connections_turned_away_total", counts.connections_turned_away)
+    page.add("twinlog_kafka_connections_broken_off_total", managed.kafka_broken_off())
+    page.add("twinlog_kafka_fetch_sessions", len(managed.broker.fetches.sessions))
     page.add("twinlog_kafka_memory_delays_total", counts.memory_delays)
     page.add("twinlog_kafka_slow_readers_closed_total", counts.slow_readers_closed)
     page.add("twinlog_transactions_open", open_transactions(managed))
     page.add("twinlog_transactional_ids", managed.broker.transactions.id_count)
     page.add("twinlog_transactional_ids_refused_total", counts.transactional_ids_refused)
+    page.add("twinlog_producers", sum(each.producer_count for each in managed.broker.store.all_logs()))
     page.add("twinlog_topics", len(image.topics_by_name))
     page.add("twinlog_partitions", image.partition_count)
     offline = sum(1 for topic in image.topics_by_name.values() for each in topic.partitions if each.leader < 0)
@@ -322,6 +333,14 @@ def add_node(managed: Managed, page: Page, *, one_by_one: bool = False) -> None:
     for (part, status), count in sorted(managed.http_requests.items()):
         page.add("twinlog_http_requests_total", count, part=part, status=f"{status // 100}xx")
     page.add("twinlog_http_logins_failed_total", managed.guard.lockout.failed_count)
+    memory = managed.memory
+    page.add("twinlog_connections_turned_away_total", managed.admission.turned_away_count)
+    page.add("twinlog_connections_memory_bytes", memory.held_bytes)
+    page.add("twinlog_connections_memory_limit_bytes", managed.connections_memory_max_bytes)
+    largest = max((each.held_bytes for each in memory.accounts), default=0)
+    page.add("twinlog_connection_memory_largest_bytes", largest)
+    page.add("twinlog_connections_closed_for_memory_total", memory.closed_count)
+    page.add("twinlog_segment_files_open", managed.broker.store.files_open)
     page.add("twinlog_uptime_seconds", max(0, managed.now_ms() - managed.started_ms) // 1000)
     page.add("twinlog_cpu_seconds_total", totals["cpu_ms"] / 1000)
     page.add("twinlog_alarms", len(raised))

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Final
 
 from twinlog.base import Refused
-from twinlog.cluster import Outcome, PartitionsWanted, Topic
+from twinlog.cluster import Outcome, PartitionsWanted, Topic, no_limit
 from twinlog.kafka.rights import Operation, Resource
 from twinlog.servers.kafka.admin_ports import AdminBroker, Context
 from twinlog.servers.kafka.later import Later
+from twinlog.servers.kafka.mutations import Mutations
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import Message
 from twinlog.wire.kafka.messages.create_partitions import (
@@ -20,6 +21,7 @@ from twinlog.wire.kafka.messages.create_partitions import (
 
 KEY: Final = 37
 VERSIONS: Final = (0, 3)
+QUOTA_CODE_FROM: Final = 3
 RIGHTS: Final = (("topic", "alter"),)
 
 
@@ -50,7 +52,8 @@ def handle(broker: AdminBroker, request: CreatePartitionsRequest, context: Conte
         later.give(response())
 
     later = Later(context, response)
-    broker.controller.create_partitions(wanted, on_decided, validate_only=request.validate_only)
+    permit = no_limit if request.validate_only else Mutations(broker, context, QUOTA_CODE_FROM).permit
+    broker.controller.create_partitions(wanted, on_decided, validate_only=request.validate_only, permit=permit)
     return later.response_or_wait(request.timeout_ms)
 
 

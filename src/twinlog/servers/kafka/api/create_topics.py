@@ -10,11 +10,12 @@ from collections import Counter
 from typing import Final
 
 from twinlog.base import Refused
-from twinlog.cluster import Outcome, Topic, TopicWanted
+from twinlog.cluster import Outcome, Topic, TopicWanted, no_limit
 from twinlog.kafka.config_values import ConfigEntry
 from twinlog.kafka.rights import CLUSTER_NAME, Operation, Resource
 from twinlog.servers.kafka.admin_ports import AdminBroker, Context
 from twinlog.servers.kafka.later import Later
+from twinlog.servers.kafka.mutations import Mutations
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import ZERO_UUID, Message
 from twinlog.wire.kafka.messages.create_topics import (
@@ -27,6 +28,7 @@ from twinlog.wire.kafka.messages.create_topics import (
 
 KEY: Final = 19
 VERSIONS: Final = (2, 7)
+QUOTA_CODE_FROM: Final = 6
 RIGHTS: Final = (
     ("topic", "create"),
     ("cluster", "create"),
@@ -70,7 +72,8 @@ def handle(broker: AdminBroker, request: CreateTopicsRequest, context: Context) 
         later.give(response())
 
     later = Later(context, response)
-    broker.controller.create_topics(wanted, on_decided, validate_only=request.validate_only)
+    permit = no_limit if request.validate_only else Mutations(broker, context, QUOTA_CODE_FROM).permit
+    broker.controller.create_topics(wanted, on_decided, validate_only=request.validate_only, permit=permit)
     return later.response_or_wait(request.timeout_ms)
 
 

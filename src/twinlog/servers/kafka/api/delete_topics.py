@@ -13,6 +13,7 @@ from twinlog.cluster import Outcome, Topic
 from twinlog.kafka.rights import Operation, Resource
 from twinlog.servers.kafka.admin_ports import AdminBroker, Context
 from twinlog.servers.kafka.later import Later
+from twinlog.servers.kafka.mutations import Mutations
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.message import ZERO_UUID, Message
 from twinlog.wire.kafka.messages.delete_topics import (
@@ -28,6 +29,7 @@ RIGHTS: Final = (("topic", "delete"), ("topic", "describe"))
 
 IDS_FROM: Final = 6
 DISABLED_CODE_FROM: Final = 3
+QUOTA_CODE_FROM: Final = 5
 
 
 def handle(broker: AdminBroker, request: DeleteTopicsRequest, context: Context) -> Message | None:
@@ -67,7 +69,8 @@ def handle(broker: AdminBroker, request: DeleteTopicsRequest, context: Context) 
         later.give(response())
 
     later = Later(context, response)
-    broker.controller.delete_topics(list(deleting), on_deleted)
+    permit = Mutations(broker, context, QUOTA_CODE_FROM).permit
+    broker.controller.delete_topics(list(deleting), on_deleted, permit=permit)
     return later.response_or_wait(request.timeout_ms)
 
 
