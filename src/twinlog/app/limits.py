@@ -245,9 +245,10 @@ LIMITS: Final = (
     ),
     Limit(
         "Many transactional ids",
-        "A producer with an id that is not known yet is refused with POLICY_VIOLATION, which clients do not retry; "
-        "those with known ids go on. An id that was unused for the time given is forgotten, and makes room for "
-        "another one. Programs that make up an id at each start are what fills this: they should keep theirs.",
+        "A producer with an id that is not known yet is refused with POLICY_VIOLATION (librdkafka asks again until the "
+        "time of its call is over, and then names it); those with known ids go on. An id that was unused for the time "
+        "given is forgotten, and makes room for another one. Programs that make up an id at each start are what fills "
+        "this: they should keep theirs.",
         ("transactions.ids_max", "transactions.id_expiration_ms", "transactions.id_expiry_check_ms"),
         ("twinlog_transactional_ids", "twinlog_transactional_ids_refused_total"),
     ),
