@@ -10,7 +10,7 @@ from tests.kit.coordinators import MemoryLog, Timers
 from twinlog.base import Refused
 from twinlog.kafka.coordinator import CoordinatorRuntime, Decision, Shard
 from twinlog.kafka.groups import Caller, GroupMachine, GroupSettings, GroupState, JoinAnswer, SyncAnswer, Wish
-from twinlog.kafka.groups.classic import JoinRequest, SyncRequest
+from twinlog.kafka.groups.classic_types import JoinRequest, SyncRequest
 from twinlog.kafka.groups.consumer import CONSUMER_MOVES, ConsumerGroup
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
 from twinlog.wire.kafka.errors import ErrorCode

@@ -12,7 +12,7 @@ from typing import Final
 
 from twinlog.base import ProtocolViolation, Refused
 from twinlog.kafka.groups.assignors import TopicId
-from twinlog.kafka.groups.classic import JoinRequest, SyncRequest
+from twinlog.kafka.groups.classic_types import JoinRequest, SyncRequest
 from twinlog.kafka.groups.consumer import CONSUMER_PROTOCOL_TYPE, ConsumerGroup, ConsumerMember, Subscription, TopicView
 from twinlog.kafka.groups.consumer_moves import settle_member
 from twinlog.kafka.groups.reconcile import MemberState, Owned

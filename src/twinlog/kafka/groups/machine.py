@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from twinlog.base import Refused
 from twinlog.kafka.coordinator import Decision, StoredRecord
-from twinlog.kafka.groups import classic_members, consumer_heartbeat, migration, stored
-from twinlog.kafka.groups.classic import ClassicGroup, JoinRequest, Outbox, SyncRequest
+from twinlog.kafka.groups import classic_join, classic_members, consumer_heartbeat, migration, stored
+from twinlog.kafka.groups.classic import ClassicGroup
+from twinlog.kafka.groups.classic_types import JoinRequest, Outbox, SyncRequest
 from twinlog.kafka.groups.consumer import CONSUMER_PROTOCOL_TYPE, REPLAYS, ConsumerGroup, TopicView
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
 from twinlog.kafka.groups.consumer_moves import JOIN_EPOCH
@@ -74,13 +75,13 @@ class GroupMachine:
         if isinstance(group, ConsumerGroup) and group.members:
             return self._join_consumer_group(group, request, new_id, reply, now_ms)
         if isinstance(group, ClassicGroup):
-            return self._settle(group, group.join(request, new_id, reply, now_ms))
+            return self._settle(group, classic_join.join(group, request, new_id, reply, now_ms))
         if request.member_id != "":
             raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, "there is no such group")
         self._check_room(group_id)
         end = group.tombstones() if group is not None else []
         fresh = ClassicGroup(group_id, self.settings, state_since_ms=now_ms)
-        outbox = fresh.join(request, new_id, reply, now_ms)  # a refused first join leaves no group behind
+        outbox = classic_join.join(fresh, request, new_id, reply, now_ms)  # a refused first join leaves no group behind
         self.groups[group_id] = fresh
         decision = self._settle(fresh, outbox)
         return Decision(decision.reply, end + decision.records)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from twinlog.base import Refused
 from twinlog.kafka.groups import stored, stored_consumer
-from twinlog.kafka.groups.classic import ClassicGroup, Member
+from twinlog.kafka.groups.classic import ClassicGroup
 from twinlog.kafka.groups.classic_members import protocols_of, read_assignment, read_subscription, write_assignment
+from twinlog.kafka.groups.classic_types import Member
 from twinlog.kafka.groups.consumer import CONSUMER_PROTOCOL_TYPE, ConsumerGroup, Subscription, TopicView
 from twinlog.kafka.groups.consumer_moves import partition_counts
 from twinlog.kafka.groups.reconcile import Current, MemberState

@@ -6,6 +6,8 @@ from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from twinlog.kafka.groups.classic import ClassicGroup
+from twinlog.kafka.groups.classic_types import Member
 from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import Caller, GroupState, Record
 from twinlog.wire.kafka import records
@@ -19,7 +21,6 @@ from twinlog.wire.kafka.messages.group_records import (
 )
 
 if TYPE_CHECKING:
-    from twinlog.kafka.groups.classic import ClassicGroup
     from twinlog.kafka.groups.offsets import Committed, Place
 
 OFFSET_VALUE_VERSION = 4
@@ -104,8 +105,6 @@ def group_tombstone(group_id: str) -> Record:
 
 def classic_group(group_id: str, value: GroupMetadataValue, settings: GroupSettings) -> ClassicGroup:
     """A group as its last stored generation left it. Sessions start when loading ends."""
-    from twinlog.kafka.groups.classic import ClassicGroup, Member
-
     group = ClassicGroup(group_id, settings, is_live=False)
     group.generation = value.generation
     group.protocol_type = value.protocol_type or None

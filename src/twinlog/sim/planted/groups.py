@@ -9,7 +9,8 @@ from twinlog.base import Refused
 from twinlog.kafka.coordinator.partition_log import PartitionCoordinatorLog
 from twinlog.kafka.coordinator.runtime import Shard
 from twinlog.kafka.groups import classic_members, migration
-from twinlog.kafka.groups.classic import ClassicGroup, Member
+from twinlog.kafka.groups.classic import ClassicGroup
+from twinlog.kafka.groups.classic_types import Member
 from twinlog.kafka.groups.consumer import ConsumerGroup
 from twinlog.kafka.groups.machine import GroupMachine
 from twinlog.kafka.groups.offsets import Offsets
@@ -95,7 +96,7 @@ def generations_forgotten(patch: Patch) -> None:
 def dead_members_kept(patch: Patch) -> None:
     """Nobody's session ends."""
     patch.put(ClassicGroup, "touch", lambda self, member, now_ms: None)
-    patch.put(ClassicGroup, "_give_until", lambda self, member, deadline_ms: None)
+    patch.put(ClassicGroup, "give_until", lambda self, member, deadline_ms: None)
 
 
 def dead_consumers_kept(patch: Patch) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from twinlog.base import Refused
 from twinlog.kafka.broker import Broker
 from twinlog.kafka.groups import SyncAnswer
-from twinlog.kafka.groups.classic import SyncRequest
+from twinlog.kafka.groups.classic_types import SyncRequest
 from twinlog.kafka.rights import Operation, Resource
 from twinlog.servers.kafka.context import RequestContext
 from twinlog.servers.kafka.waiting import Waiting
