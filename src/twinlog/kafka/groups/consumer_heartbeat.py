@@ -41,7 +41,7 @@ class HeartbeatRequest:
 class HeartbeatAnswer:
     member_id: str
     member_epoch: int
-    heartbeat_interval_ms: int
+    heartbeat_interval_ms: int = 0  # set by ``heard``
     assignment: Owned | None = None  # None: unchanged since the last answer
 
 
@@ -79,7 +79,7 @@ def heartbeat(
     subscription = _subscription(request, member, topics)
     records: list[Record] = []
     following = settle_member(group, request.member_id, member, subscription, request.owned, topics, records)
-    answer = HeartbeatAnswer(request.member_id, following.epoch, group.settings.consumer_heartbeat_interval_ms)
+    answer = HeartbeatAnswer(request.member_id, following.epoch)
     told = member.told if member is not None and member.id == request.member_id else None
     is_whole = request.member_epoch == JOIN_EPOCH or (request.topic_names is not None and request.owned is not None)
     if is_whole or told is None or dict(told) != dict(following.assigned):
@@ -89,6 +89,7 @@ def heartbeat(
 
 def heard(group: ConsumerGroup, answer: HeartbeatAnswer, now_ms: int) -> None:
     """The soft side of an answered heartbeat: sessions and deadlines."""
+    answer.heartbeat_interval_ms = group.heartbeat_interval_ms(now_ms)
     member = group.members.get(answer.member_id)
     if member is None:
         return

@@ -186,7 +186,7 @@ class GroupMachine:
     ) -> Decision[HeartbeatAnswer]:
         if not isinstance(group, ConsumerGroup):
             raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, "the group has no such member")
-        answer = HeartbeatAnswer(request.member_id, request.member_epoch, 0)
+        answer = HeartbeatAnswer(request.member_id, request.member_epoch)
         leaver, kept = consumer_heartbeat.leave(group, request)
         if leaver is None:
             return Decision(answer, kept)

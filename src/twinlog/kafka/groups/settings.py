@@ -45,6 +45,13 @@ class GroupSettings:
     consumer_heartbeat_interval_ms: int = setting(
         5_000, unit="ms", min=1, max=HOUR_MS, doc="How often members of the consumer protocol are told to report."
     )
+    consumer_heartbeat_interval_min_ms: int = setting(
+        500,
+        unit="ms",
+        min=1,
+        max=HOUR_MS,
+        doc="How often they are told to report just after their group changed; more seldom the longer it is quiet.",
+    )
     consumer_size_max: int = setting(
         10_000, min=1, max=1_000_000, doc="Members that a consumer-protocol group may have."
     )

@@ -62,8 +62,36 @@ def test_the_first_member_gets_everything_at_once(coordinator: Coordinator) -> N
     assert member.partitions == [0, 1, 2, 3, 4, 5]
     assert member.epoch == 1
     assert member.told is not None
-    assert member.told.heartbeat_interval_ms == coordinator.settings.consumer_heartbeat_interval_ms
+    assert member.told.heartbeat_interval_ms == coordinator.settings.consumer_heartbeat_interval_min_ms
     assert coordinator.group().state is GroupState.STABLE
+
+
+def test_members_report_often_just_after_a_change_and_seldom_once_it_is_quiet(coordinator: Coordinator) -> None:
+    settings = coordinator.settings
+    member = ConsumerMember(coordinator, "a")
+    member.join()
+
+    def interval_after(ms: int) -> int:
+        coordinator.pass_ms(ms)
+        member.beat()
+        assert member.told is not None
+        return member.told.heartbeat_interval_ms
+
+    assert [interval_after(2_000), interval_after(2_000), interval_after(8_000)] == [1_000, 2_000, 5_000]
+    assert settings.consumer_heartbeat_interval_ms == 5_000
+    ConsumerMember(coordinator, "b").join()
+    assert interval_after(0) == settings.consumer_heartbeat_interval_min_ms
+    coordinator.restart()
+    assert interval_after(0) == settings.consumer_heartbeat_interval_min_ms, "nobody knows what changed meanwhile"
+
+
+def test_a_large_group_is_not_told_to_report_more_often_than_a_thousand_times_a_second(
+    coordinator: Coordinator,
+) -> None:
+    members = [ConsumerMember(coordinator, f"m{number}") for number in range(700)]
+    for member in members:
+        member.join()
+    assert members[-1].told is not None and members[-1].told.heartbeat_interval_ms == 700
 
 
 def test_nothing_is_answered_before_it_is_durable() -> None:
