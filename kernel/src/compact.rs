@@ -117,6 +117,9 @@ pub struct Compactor {
     horizon_new: i64,
     /// The earliest time at which another pass would find something to drop; `i64::MAX` when there is none.
     pub horizon_next: i64,
+    offset_next: i64, // where the next batch may begin
+    offset_end: i64,
+    has_gaps: bool,
     open: HashMap<i64, bool>, // producer -> whether data of its transaction stayed
     offset_base: i64,
     interval: u64,
@@ -157,6 +160,9 @@ impl Compactor {
             now_ms: 0,
             horizon_new: 0,
             horizon_next: i64::MAX,
+            offset_next: 0,
+            offset_end: i64::MAX,
+            has_gaps: true,
             open: HashMap::new(),
             offset_base: 0,
             interval: 0,
@@ -179,18 +185,46 @@ impl Compactor {
             })
     }
 
+    /// Said before each stretch that is read: which offsets it covers, and whether some of them may be missing. A
+    /// batch's offset lies outside of its checksum: one that is out of place would hide what is newer than it.
+    pub fn begin_reading(&mut self, offset_base: i64, offset_end: i64, has_gaps: bool) {
+        self.offset_next = offset_base;
+        self.offset_end = offset_end;
+        self.has_gaps = has_gaps;
+    }
+
+    /// The header of the batch at the start, None when it is not whole.
+    fn next_batch(&mut self, bytes: &[u8]) -> Result<Option<Header>, Fault> {
+        let header = match open(bytes) {
+            Ok(header) => header,
+            Err(Fault::Short) => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
+        let end = header.base_offset.checked_add(header.last_offset_delta as i64 + 1).unwrap_or(i64::MIN);
+        let follows =
+            if self.has_gaps { header.base_offset >= self.offset_next } else { header.base_offset == self.offset_next };
+        if !follows || end <= header.base_offset || end > self.offset_end {
+            return Err(Fault::Invalid("a batch whose offsets are out of place"));
+        }
+        self.offset_next = end;
+        Ok(Some(header))
+    }
+
     /// Notes the keys of the whole batches that `bytes` begins with. Returns where the first batch begins that is not
     /// whole, and whether there was room for all.
     pub fn map(&mut self, bytes: &[u8]) -> Result<(usize, bool), Fault> {
         let mut at = 0;
-        while let Some(header) = whole_batch(&bytes[at..])? {
+        while let Some(header) = self.next_batch(&bytes[at..])? {
             let batch = &bytes[at..at + header.size];
             if header.attributes & ATTRIBUTE_CONTROL == 0 && !self.is_aborted(&header) {
                 let keys = &mut self.keys;
                 let stopped = with_payload(&header, batch, self.inflated_max, |payload| {
                     let mut records = Records::new(payload, header.record_count);
                     while let Some(record) = records.next_record()? {
-                        let offset = header.base_offset.wrapping_add(record.offset_delta as i64);
+                        if !(0..=header.last_offset_delta).contains(&record.offset_delta) {
+                            return Err(Fault::Invalid("a record whose offset is not in its batch"));
+                        }
+                        let offset = header.base_offset + record.offset_delta as i64;
                         if let Some(key) = record.key {
                             if !keys.put(key, offset) {
                                 return Ok(Some(offset));
@@ -226,7 +260,7 @@ impl Compactor {
     /// Appends to `out` what stays of the whole batches that `bytes` begins with; returns where the rest begins.
     pub fn rewrite(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, Fault> {
         let mut at = 0;
-        while let Some(header) = whole_batch(&bytes[at..])? {
+        while let Some(header) = self.next_batch(&bytes[at..])? {
             let batch = &bytes[at..at + header.size];
             if header.attributes & ATTRIBUTE_CONTROL != 0 {
                 self.rewrite_control(&header, batch, out)?;
@@ -452,15 +486,6 @@ impl Compactor {
 
 fn last_offset(header: &Header) -> i64 {
     header.base_offset.wrapping_add(header.last_offset_delta as i64)
-}
-
-/// The header of the batch at the start, None when it is not whole.
-fn whole_batch(bytes: &[u8]) -> Result<Option<Header>, Fault> {
-    match open(bytes) {
-        Ok(header) => Ok(Some(header)),
-        Err(Fault::Short) => Ok(None),
-        Err(fault) => Err(fault),
-    }
 }
 
 fn with_payload<T>(

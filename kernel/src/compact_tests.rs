@@ -50,6 +50,7 @@ fn rewritten(compactor: &mut Compactor, bytes: &[u8], now_ms: i64) -> (Vec<u8>, 
     let mut out = Vec::new();
     compactor.begin(now_ms, 500);
     compactor.begin_segment(0, 100);
+    compactor.begin_reading(0, i64::MAX, true);
     assert_eq!(compactor.rewrite(bytes, &mut out).unwrap(), bytes.len());
     let written = compactor.end_segment(&mut out);
     assert_eq!(written.size as usize, out.len());
@@ -215,5 +216,37 @@ fn a_batch_that_is_not_whole_is_left_for_the_next_call() {
     bytes.extend(batch(1, 0, &[("b", Some("1"))]));
     for end in first..bytes.len() {
         assert_eq!(compactor(&[], &[]).map(&bytes[..end]).unwrap(), (first, true));
+    }
+}
+
+#[test]
+fn a_batch_whose_offset_is_out_of_place_stops_both_walks() {
+    let bytes = [batch(10, 0, &[("a", Some("1")), ("b", Some("1"))]), batch(12, 0, &[("a", Some("2"))])].concat();
+    for (place, moved) in [(0, 9), (0, 11), (0, i64::MAX), (0, -10), (1, 11), (1, 13), (1, 1 << 40)] {
+        let mut wrong = bytes.clone();
+        let at = if place == 0 { 0 } else { scan(&bytes).batches[1].0 };
+        wrong[at..at + 8].copy_from_slice(&i64::to_be_bytes(moved));
+        let mut compactor = compactor(&[], &[]);
+        compactor.begin_reading(10, 13, false);
+        assert!(matches!(compactor.map(&wrong), Err(Fault::Invalid(_))), "{place} {moved}");
+        compactor.begin_segment(10, 100);
+        compactor.begin_reading(10, 13, false);
+        assert!(matches!(compactor.rewrite(&wrong, &mut Vec::new()), Err(Fault::Invalid(_))), "{place} {moved}");
+    }
+    let mut with_gaps = compactor(&[], &[]);
+    with_gaps.begin_reading(7, 20, true);
+    assert_eq!(with_gaps.map(&bytes), Ok((bytes.len(), true)));
+}
+
+#[test]
+fn a_million_keys_fit_into_the_bytes_that_the_setting_promises() {
+    let mut compactor = Compactor::new(27_000_000 + SLOT_SIZE, 10_000_000, 1, &[], &[], INFLATED_MAX);
+    for number in 0..1_000_000u32 {
+        assert!(compactor.keys.put(&number.to_be_bytes(), number as i64));
+    }
+    assert_eq!(compactor.key_count(), 1_000_000);
+    assert!(compactor.keys.slots.capacity() * SLOT_SIZE <= 27_000_000 + SLOT_SIZE);
+    for number in 0..1_000_000u32 {
+        assert_eq!(compactor.keys.last(&number.to_be_bytes()), Some(number as i64));
     }
 }

@@ -154,6 +154,20 @@ fn inflating_survives_any_bytes() {
     storm(8, 60_000, &seeds, probes::inflate);
 }
 
+#[test]
+fn compaction_survives_any_bytes_under_a_right_checksum() {
+    storm(12, 200_000, &batches(), probes::compact_any);
+}
+
+#[test]
+fn compaction_keeps_what_a_plain_model_keeps() {
+    let mut chance = Chance(13);
+    for _ in 0..8_000 {
+        let story: Vec<u8> = (0..chance.below(200)).map(|_| chance.below(256) as u8).collect();
+        probes::compact_story(&story);
+    }
+}
+
 fn amqp_stream() -> Vec<u8> {
     let publish = b"\x01\0\x01\0\0\0\x0b\0\x3c\0\x28\0\0\x01e\x01k\0\xce";
     let header = b"\x02\0\x01\0\0\0\x0f\0\x3c\0\0\0\0\0\0\0\0\0\x04\x10\0\x02\xce";

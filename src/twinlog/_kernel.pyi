@@ -105,6 +105,10 @@ class Compactor:
         is (producer id, first offset, offset of the marker); ``producers`` is (id, first offset of its last batch or
         -1, epoch) of those whose last batch, or whose epoch, must not be forgotten."""
 
+    def begin_reading(self, offset_base: int, offset_end: int, has_gaps: bool) -> None:
+        """Said before each stretch that is given to ``map`` or ``rewrite``: which offsets it covers, and whether some
+        of them may be missing. Batches that do not lie there, or not in order, are malformed."""
+
     def map(self, data: bytes) -> tuple[int, bool]:
         """(where the rest begins, whether there was room for every key)."""
 

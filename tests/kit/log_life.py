@@ -12,6 +12,7 @@ from twinlog.sim.faults import DiskCall, DiskFaults
 from twinlog.storage import PartitionLog
 from twinlog.storage.types import CONTROL, TRANSACTIONAL
 
+HEADERS: Final = [("h", b"1")]
 STEPS_ON_DISK: Final = ("write", "truncate", "sync", "sync_directory", "rename", "delete")
 
 
@@ -43,6 +44,7 @@ class Written:
     value: bytes | None = None
     producer: int = -1
     commits: bool | None = None  # a marker
+    at_ms: int = 0
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Seen:
 
     records: dict[int, tuple[bytes, bytes | None]] = field(default_factory=dict)
     state: dict[bytes, bytes] = field(default_factory=dict)
+    headers: dict[int, list[tuple[str, bytes | None]]] = field(default_factory=dict)
     batches: int = 0
 
     def apply(self, offset: int, key: bytes, value: bytes | None) -> None:
@@ -89,9 +92,10 @@ def read_committed(log: PartitionLog, bytes_max: int = 700) -> Seen:
                 if records and records[0][2] is not None and records[0][2][2:4] == b"\0\0":
                     skipped.discard(batch[8])
             elif not (batch[5] & TRANSACTIONAL and batch[8] in skipped):
-                for offset, _, key, value, _ in records:
+                for offset, _, key, value, headers in records:
                     if offset >= position:
                         assert key is not None
+                        seen.headers[offset] = headers
                         seen.apply(offset, key, value)
         assert read.offset_next > position
         position = read.offset_next
@@ -116,7 +120,7 @@ def expected(written: list[Written], start: int, end: int) -> Seen:
     return seen
 
 
-def check(log: PartitionLog, written: list[Written]) -> Seen:
+def check(log: PartitionLog, written: list[Written], now_ms: int) -> Seen:
     """The log shows nothing that was not written or was aborted, and amounts to the same state."""
     assert log.offline is None, log.offline
     assert log.offset_end == len(written), (log.offset_end, len(written))
@@ -125,6 +129,7 @@ def check(log: PartitionLog, written: list[Written]) -> Seen:
     for offset, record in seen.records.items():
         assert model.records.get(offset) == record, (offset, record, model.records.get(offset))
     assert seen.state == model.state
+    assert all(headers == HEADERS for headers in seen.headers.values())
     facts = log.segment_facts()
     assert log.size_bytes == sum(each.size_bytes for each in facts)
     for before, after in pairwise(facts):
@@ -132,6 +137,13 @@ def check(log: PartitionLog, written: list[Written]) -> Seen:
     if facts and not log.settings.compacts:
         assert seen.records.keys() <= model.records.keys()
     active = facts[-1].offset_base if facts else 0
-    missing = [offset for offset in model.records if offset >= active and offset not in seen.records]
-    assert not missing, "the active segment is never compacted"
+    missing = [offset for offset in model.records if offset not in seen.records]
+    assert not [offset for offset in missing if offset >= active], "the active segment is never compacted"
+    lag_ms, tombstone_ms = log.settings.compaction_lag_min_ms, log.settings.delete_retention_ms
+    early = [offset for offset in missing if now_ms - written[offset].at_ms < lag_ms]
+    assert not early, f"younger than the lag: {early}"
+    last = {written[offset].key: offset for offset in model.records}
+    gone = [offset for offset in missing if last[written[offset].key] == offset]
+    early = [offset for offset in gone if now_ms - written[offset].at_ms < tombstone_ms]
+    assert not early, f"tombstones whose time is not up: {early}"
     return seen

@@ -40,6 +40,10 @@ impl PyCompactor {
         Self { inner: Compactor::new(bytes_max, records_max, seed, &aborted, &producers, inflated_max) }
     }
 
+    fn begin_reading(&mut self, offset_base: i64, offset_end: i64, has_gaps: bool) {
+        self.inner.begin_reading(offset_base, offset_end, has_gaps);
+    }
+
     fn map(&mut self, py: Python<'_>, data: &Bound<'_, PyBytes>) -> PyResult<(usize, bool)> {
         let (inner, bytes) = (&mut self.inner, data.as_bytes());
         py.detach(|| inner.map(bytes)).map_err(broken)

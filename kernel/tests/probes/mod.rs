@@ -1,6 +1,9 @@
 //! What must hold for any bytes at all, one function a parser. The smoke test and the fuzz targets both run these.
 
+use std::collections::BTreeMap;
 use twinlog_kernel::amqp::{content, deliver, events, parser, run};
+use twinlog_kernel::batch_build::{BatchBuilder, BatchFields};
+use twinlog_kernel::compact::Compactor;
 use twinlog_kernel::{batch, check, compress, cursor::Cursor, frames, produce, records, split};
 
 pub const INFLATED_MAX: usize = 1 << 20;
@@ -197,4 +200,194 @@ pub fn amqp_deliver(bytes: &[u8]) {
         let _ = deliver::encode_run(bytes, position, 2, &to);
     }
     assert!(run::count_in(bytes) == 0 || !bytes.is_empty());
+}
+
+/// Anything that could lie in a segment: only whole batches come out, in place, and nothing that was not there.
+pub fn compact_any(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    if !seal(&mut sealed) {
+        return;
+    }
+    let mut compactor = Compactor::new(1 << 12, 50, 3, &[(1, 0, 100)], &[(2, 0, 0)], INFLATED_MAX);
+    compactor.begin_reading(0, 1 << 20, true);
+    let _ = compactor.map(&sealed);
+    let mut out = Vec::new();
+    compactor.begin(1_000, 500);
+    compactor.begin_segment(0, 100);
+    compactor.begin_reading(0, 1 << 20, true);
+    if let Ok(rest) = compactor.rewrite(&sealed, &mut out) {
+        assert!(rest <= sealed.len());
+        let written = compactor.end_segment(&mut out);
+        assert_eq!(batch::scan(&out).valid_end, out.len());
+        assert_eq!(written.size as usize, out.len());
+        assert!((0..=1 << 20).contains(&written.offset_end));
+    }
+}
+
+const KEYS: u8 = 6;
+const PRODUCERS: i64 = 3;
+
+/// (key, value, timestamp, headers)
+type Kept = (u8, Option<Vec<u8>>, i64, Vec<(Vec<u8>, Option<Vec<u8>>)>);
+
+/// A log that the bytes describe: batches in every codec, tombstones, headers, transactions that commit and abort.
+#[derive(Default)]
+struct Story {
+    log: Vec<u8>,
+    records: BTreeMap<i64, (Kept, i64)>, // offset -> the record and its producer, -1 outside of transactions
+    next: i64,
+    begun: BTreeMap<i64, i64>, // producer -> first offset of its transaction
+    aborted: Vec<(i64, i64, i64)>,
+    last_batches: BTreeMap<i64, i64>,
+}
+
+impl Story {
+    fn tell(bytes: &[u8]) -> Self {
+        let mut story = Self::default();
+        let mut steps = bytes.chunks_exact(3);
+        let mut pending: Vec<Kept> = Vec::new();
+        for step in steps.by_ref() {
+            let (op, first, second) = (step[0] % 8, step[1], step[2]);
+            match op {
+                0..=4 => {
+                    let value = (op != 4).then(|| vec![second; (second % 40) as usize]);
+                    let headers = (0..first / 64).map(|at| (vec![b'h', at], (at > 0).then(|| vec![second])));
+                    pending.push((first % KEYS, value, 1_000 + second as i64, headers.collect()));
+                }
+                5 => story.append(&mut pending, -1, first % 5),
+                6 => story.append(&mut pending, first as i64 % PRODUCERS, second % 5),
+                _ => story.end(first as i64 % PRODUCERS, second % 2 == 0),
+            }
+        }
+        story.append(&mut pending, -1, 0);
+        for producer in 0..PRODUCERS {
+            story.end(producer, true); // nothing beyond the first undecided record is ever compacted
+        }
+        story
+    }
+
+    fn append(&mut self, pending: &mut Vec<Kept>, producer_id: i64, codec: u8) {
+        if pending.is_empty() {
+            return;
+        }
+        let base_offset = self.next;
+        let mut builder = BatchBuilder::default();
+        for (at, (key, value, timestamp, headers)) in pending.iter().enumerate() {
+            builder.begin_record(at as i32, *timestamp, Some(&[*key]), value.as_deref(), headers.len());
+            for (name, value) in headers {
+                builder.header(name, value.as_deref());
+            }
+            builder.end_record();
+        }
+        let transactional = producer_id >= 0;
+        if transactional {
+            self.begun.entry(producer_id).or_insert(base_offset);
+            self.last_batches.insert(producer_id, base_offset);
+        }
+        self.log.extend(
+            builder
+                .finish(&BatchFields {
+                    base_offset,
+                    codec,
+                    producer_id,
+                    producer_epoch: if transactional { 0 } else { -1 },
+                    base_sequence: if transactional { base_offset as i32 } else { -1 },
+                    attributes: if transactional { 0x10 } else { 0 },
+                    ..BatchFields::default()
+                })
+                .unwrap(),
+        );
+        for kept in pending.drain(..) {
+            self.records.insert(self.next, (kept, producer_id));
+            self.next += 1;
+        }
+    }
+
+    fn end(&mut self, producer_id: i64, commits: bool) {
+        let Some(first) = self.begun.remove(&producer_id) else { return };
+        if !commits {
+            self.aborted.push((producer_id, first, self.next));
+            self.records.retain(|offset, (_, by)| *offset < first || *by != producer_id);
+        }
+        let mut builder = BatchBuilder::default();
+        builder.begin_record(0, 1_000, Some(&[0, 0, 0, commits as u8]), Some(&[0; 6]), 0);
+        builder.end_record();
+        self.log.extend(
+            builder
+                .finish(&BatchFields {
+                    base_offset: self.next,
+                    producer_id,
+                    producer_epoch: 0,
+                    attributes: 0x30,
+                    ..BatchFields::default()
+                })
+                .unwrap(),
+        );
+        self.next += 1;
+    }
+
+    /// What a reader of the compacted log has to find, when tombstones whose time is up are gone.
+    fn expected(&self, tombstones_stay: bool) -> BTreeMap<i64, Kept> {
+        let mut last: BTreeMap<u8, i64> = BTreeMap::new();
+        for (offset, (kept, _)) in &self.records {
+            last.insert(kept.0, *offset);
+        }
+        last.values()
+            .map(|offset| (*offset, self.records[offset].0.clone()))
+            .filter(|(_, kept)| tombstones_stay || kept.1.is_some())
+            .collect()
+    }
+}
+
+fn compacted(story: &Story, log: &[u8], now_ms: i64, has_gaps: bool) -> Vec<u8> {
+    let last: Vec<_> = story.last_batches.iter().map(|(id, offset)| (*id, *offset, 0)).collect();
+    let mut compactor = Compactor::new(1 << 12, 1_000, 3, &story.aborted, &last, INFLATED_MAX);
+    compactor.begin_reading(0, story.next, has_gaps);
+    assert_eq!(compactor.map(log), Ok((log.len(), true)));
+    let mut out = Vec::new();
+    compactor.begin(now_ms, 500);
+    compactor.begin_segment(0, 100);
+    compactor.begin_reading(0, story.next, has_gaps);
+    assert_eq!(compactor.rewrite(log, &mut out), Ok(log.len()));
+    let written = compactor.end_segment(&mut out);
+    assert_eq!(written.offset_end, story.next, "the last offset stays");
+    for id in story.last_batches.keys() {
+        let there = |(_, header): &(usize, batch::Header)| header.base_offset == story.last_batches[id];
+        assert!(batch::scan(&out).batches.iter().any(there), "a producer's last batch is gone");
+    }
+    out
+}
+
+fn read(log: &[u8]) -> BTreeMap<i64, Kept> {
+    let scanned = batch::scan(log);
+    assert_eq!(scanned.valid_end, log.len());
+    let mut found = BTreeMap::new();
+    for (at, header) in scanned.batches {
+        if header.attributes & 0x20 != 0 || header.record_count == 0 {
+            continue;
+        }
+        records::visit(&log[at..], INFLATED_MAX, |offset, timestamp, record| {
+            let headers = record.headers().map(|(name, value)| (name.to_vec(), value.map(<[u8]>::to_vec)));
+            let kept = (record.key.unwrap()[0], record.value.map(<[u8]>::to_vec), timestamp, headers.collect());
+            assert!(found.insert(offset, kept).is_none());
+            true
+        })
+        .unwrap();
+    }
+    found
+}
+
+/// Whatever was written, the compacted log is what a plain model says; compacting again changes nothing until the time
+/// of tombstones is up.
+pub fn compact_story(bytes: &[u8]) {
+    let story = Story::tell(&bytes[..bytes.len().min(600)]);
+    if story.next == 0 {
+        return;
+    }
+    let once = compacted(&story, &story.log, 10_000, false);
+    assert_eq!(read(&once), story.expected(true));
+    let twice = compacted(&story, &once, 10_499, true);
+    assert_eq!(twice, once);
+    let late = compacted(&story, &twice, 10_500, true);
+    assert_eq!(read(&late), story.expected(false));
 }

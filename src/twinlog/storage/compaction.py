@@ -178,6 +178,8 @@ class Compaction:
         """The next whole batches of a segment; empty at its end."""
         if self._reading is None:
             self._reading = self._disk.open(segment.path)
+            # Only what was compacted before may lack offsets.
+            self._compactor.begin_reading(segment.offset_base, segment.offset_end, segment.generation > 0)
         wanted = min(STEP_BYTES, segment.size - self._position)
         data = self._reading.read_at(self._position, wanted)
         needed = declared_size(data)

@@ -456,7 +456,9 @@ class PartitionLog:
             return
         self._start_marked = mark.offset_start
         self._mark_base = mark.segment_base
-        self._drop_segments(mark.offset_start)
+        # The segment that the mark names stays until another mark names one behind it: until then the name of that
+        # one may be lost in a crash, and nothing would be left that ends where the log was durable.
+        self._drop_segments(min(mark.offset_start, mark.segment_base))
         waiting, self._deletes = self._deletes, []
         for offset, done in waiting:
             if offset <= mark.offset_start:
@@ -732,7 +734,7 @@ class PartitionLog:
         self.epochs.delete_to(self.offset_start)  # in memory: an epoch moved to the log's very end would be lost
         if not clean and self._active is not None:
             self._sync_recovered(mark)
-        self._drop_segments(self._start_marked)
+        self._drop_segments(min(self._start_marked, self._mark_base))
 
     def _sync_recovered(self, mark: Mark | None) -> None:
         """Names, bytes and cuts of the last life may still be only in memory: they count once written and synced

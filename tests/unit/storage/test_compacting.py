@@ -110,6 +110,19 @@ def test_damage_in_one_log_leaves_it_alone_and_the_others_go_on() -> None:
     assert len(read_committed(other).records) < 30
 
 
+def test_an_offset_that_was_damaged_hides_nothing() -> None:
+    """It lies outside of its batch's checksum: believed, it would drop the newer values of its keys."""
+    machine = Machine()
+    store, log = opened(machine)
+    write(log, 300, keys=5)
+    machine.platter.flip_bit(f"data/logs/{TOPIC.hex()}-0/{0:020d}.log", 7)  # the lowest byte of the first offset
+    values = {each.path: machine.disk.size(each.path) for each in log.segments_below(log.offset_end)}
+    machine.settle(3000)
+    assert store.metrics.logs_uncompactable == 1
+    assert log.offline is None
+    assert {path: machine.disk.size(path) for path in values} == values, "nothing was rewritten"
+
+
 def test_a_map_that_is_too_small_takes_several_passes() -> None:
     machine = Machine()
     many = LogSettings(segment_bytes=1 << 20, compacts=True, dirty_ratio_min=0.1)
