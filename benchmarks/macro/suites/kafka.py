@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.macro.report import REFERENCE, TWINLOG, Results, Target, Targets
+from benchmarks.macro.workloads import compaction
 from twinlog.testing import Broker
 
 CPU: Final = "server_cpu_s_per_million"
@@ -52,13 +53,22 @@ TARGETS: Final[Targets] = {
     "txn_java": [Target("per_s", at_least=1.0), Target("p99_ms", at_most=1.0)],
     "txn_rdk": [Target("per_s", at_least=1.0), Target("p99_ms", at_most=1.0)],
     "startup": [Target("ready_s", at_most=0.8, ratio=False)],
+    "compaction": [
+        Target("mb_per_cpu_s", at_least=1.0),
+        Target("p99_ratio", at_most=1.5, ratio=False),
+        Target("records_read_for_a_key", at_most=3.0, ratio=False),
+    ],
+    "quotas": [
+        Target(figure, at_least=0.95, at_most=1.05, ratio=False)
+        for figure in ("librdkafka_produce", "librdkafka_fetch", "java_produce", "java_fetch")
+    ],
     "memory": [Target("server_peak_rss_mb", at_most=120, ratio=False)],
 }
-PROGRAM_NAMES: Final = tuple(
-    dict.fromkeys(name.split(":")[0] for name in TARGETS if "@" not in name and name != "memory")
-)
-OWN: Final[tuple[str, ...]] = ("group_1000_members", "offset_commits", "transactions", "scale")
+OWN: Final[tuple[str, ...]] = ("group_1000_members", "offset_commits", "transactions", "scale", "compaction", "quotas")
 """Modules of ``benchmarks.macro.workloads`` with ``run(bootstrap, server_pid) -> dict``."""
+PROGRAM_NAMES: Final = tuple(
+    dict.fromkeys(name.split(":")[0] for name in TARGETS if "@" not in name and name not in ("memory", *OWN))
+)
 SYNCING: Final = "produce_1KB@sync"
 
 
@@ -87,7 +97,8 @@ def run(arguments: argparse.Namespace, results: Results) -> None:
             broker = stack.enter_context(Broker())
             servers.append((TWINLOG, broker.kafka, broker.pid))
         if arguments.only != TWINLOG:
-            pid = stack.enter_context(bench.kafka(port))
+            settings = compaction.KAFKA_SETTINGS if "compaction" in chosen else ()
+            pid = stack.enter_context(bench.kafka(port, *settings))
             servers.append((REFERENCE, f"127.0.0.1:{port}", pid))
             bench.warm(f"127.0.0.1:{port}", pid)
         for rep in range(arguments.reps):
@@ -157,11 +168,11 @@ class Programs:
         subprocess.run([folder / "setup.sh"], env=self._environment, check=True)
 
     @contextlib.contextmanager
-    def kafka(self, port: int) -> Iterator[int]:
+    def kafka(self, port: int, *settings: str) -> Iterator[int]:
         """A Kafka of its own; yields its process id. Its files go with it."""
         script = self._folder / "kafka_server.sh"
         with open(self._home / "kafka-start", "wb") as told:
-            subprocess.run([script, "start", str(port)], env=self._environment, stdout=told, check=True)
+            subprocess.run([script, "start", str(port), *settings], env=self._environment, stdout=told, check=True)
         pid = int((self._home / "kafka-start").read_text().split()[-1])
         try:
             yield pid
