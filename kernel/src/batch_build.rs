@@ -30,6 +30,10 @@ impl Default for BatchFields {
     }
 }
 
+const NULL: u8 = 1;
+const NULL_AND_NO_HEADERS_SIZE: usize = 2;
+const VARLONG_SIZE_MAX: usize = 10;
+
 fn push_uvarlong(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -42,9 +46,21 @@ pub fn push_varlong(out: &mut Vec<u8>, value: i64) {
     push_uvarlong(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
+fn varlong_bytes(out: &mut [u8; VARLONG_SIZE_MAX], value: i64) -> &[u8] {
+    let mut left = ((value << 1) ^ (value >> 63)) as u64;
+    let mut size = 0;
+    while left >= 0x80 {
+        out[size] = left as u8 | 0x80;
+        left >>= 7;
+        size += 1;
+    }
+    out[size] = left as u8;
+    &out[..=size]
+}
+
 fn push_nullable(out: &mut Vec<u8>, bytes: Option<&[u8]>) {
     match bytes {
-        None => out.push(1),
+        None => out.push(NULL),
         Some(bytes) => {
             push_varlong(out, bytes.len() as i64);
             out.extend_from_slice(bytes);
@@ -96,6 +112,34 @@ impl BatchBuilder {
     pub fn end_record(&mut self) {
         push_varlong(&mut self.records, self.body.len() as i64);
         self.records.extend_from_slice(&self.body);
+        self.count += 1;
+    }
+
+    /// The next record at once. `headers` are `header_count` of them as they lie in a record.
+    pub fn push_record(
+        &mut self,
+        timestamp: i64,
+        key: Option<&[u8]>,
+        value: Option<&[u8]>,
+        header_count: usize,
+        headers: &[u8],
+    ) {
+        self.begin_record(self.count, timestamp, key, None, 0);
+        self.body.truncate(self.body.len() - NULL_AND_NO_HEADERS_SIZE);
+        let mut size = [0; VARLONG_SIZE_MAX];
+        let size = match value {
+            None => &[NULL][..],
+            Some(value) => varlong_bytes(&mut size, value.len() as i64),
+        };
+        self.body.extend_from_slice(size);
+        let mut count = [0; VARLONG_SIZE_MAX];
+        let count = varlong_bytes(&mut count, header_count as i64);
+        let value = value.unwrap_or_default();
+        push_varlong(&mut self.records, (self.body.len() + value.len() + count.len() + headers.len()) as i64);
+        // The value goes where it belongs without a stop on the way: it is nearly all there is.
+        for part in [&self.body, value, count, headers] {
+            self.records.extend_from_slice(part);
+        }
         self.count += 1;
     }
 

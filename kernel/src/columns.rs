@@ -154,7 +154,7 @@ impl Range {
         self.aborting.clear();
     }
 
-    fn hides(&mut self, header: &Header, last_offset: i64) -> bool {
+    pub fn hides(&mut self, header: &Header, last_offset: i64) -> bool {
         let Some(starts) = &self.aborted else { return false };
         while let Some((first, producer)) = starts.get(self.aborted_seen) {
             if *first > last_offset {
@@ -166,7 +166,7 @@ impl Range {
         header.attributes & ATTRIBUTE_TRANSACTIONAL != 0 && self.aborting.contains(&header.producer_id)
     }
 
-    fn marker(&mut self, producer_id: i64) {
+    pub fn marker(&mut self, producer_id: i64) {
         self.aborting.retain(|each| *each != producer_id);
     }
 }

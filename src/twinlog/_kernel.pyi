@@ -354,6 +354,31 @@ def measure_run(blob: Buffer, position: int, count: int) -> tuple[int, int, int]
 def split_run(blob: Buffer, position: int, count: int) -> list[tuple[int, bytes, bytes]]:
     """Up to ``count`` messages from ``position`` (0: the first): (position, properties with their flags, body)."""
 
+def run_to_batches(
+    blob: Buffer, queue: str, now_ms: int, size_max: int, codec: int = 0
+) -> tuple[list[tuple[bytearray, Batch, int]], int]:
+    """The messages of a run as records of the stream ``queue`` (docs/formats/stream-records.md), up to the first that
+    no batch of ``size_max`` bytes can hold: ([(batch, the same parsed, its first record without a key or -1)], how
+    many messages are in them)."""
+
+def records_to_runs(
+    buf: Buffer,
+    position: int,
+    stop: int,
+    aborted: list[tuple[int, int]],
+    queue: str,
+    *,
+    size_max: int,
+    properties_size_max: int,
+    inflated_max: int,
+    wanted: list[bytes] | None = None,
+    match_unfiltered: bool = False,
+) -> tuple[list[tuple[int, int, bytes]], int]:
+    """Records of whole batches, offsets ``position`` to below ``stop``, as runs whose offsets have no gaps: ([(first
+    offset, messages, run)], the offset to go on from). ``aborted`` is (first offset, producer id) of transactions that
+    were rolled back. Ends early once the runs together have ``size_max`` bytes. ``wanted`` are values of
+    ``x-stream-filter-value``; ``match_unfiltered``: records without that header, too."""
+
 def scan_log(buf: Buffer, start: int, end: int) -> tuple[list[tuple[int, int, int]], int, str]:
     """As ``frame_scan``, but (offset, size) are those of whole frames, and a third number is the count of messages if
     the frame is a run, else 0."""

@@ -111,11 +111,15 @@ class Taker:
         exclusive: bool = False,
         priority: int = 0,
         arguments: dict[str, Any] | None = None,
+        prefetch: int = 0,
+        shares_limit: bool = False,
     ) -> None:
         self.tag = tag
         self.no_ack = no_ack
         self.exclusive = exclusive
         self.priority = priority
+        self.prefetch = prefetch
+        self.shares_limit = shares_limit
         self.arguments = arguments or {}
         self.owner: object = self
         self.room = room

@@ -11,6 +11,7 @@ from twinlog.amqp.routing import RouteFinder
 from twinlog.amqp.topology import LiveTopology
 from twinlog.amqp.users import MetadataRights
 from twinlog.cluster.kinds.users import UserPut
+from twinlog.kafka.names import INTERNAL_TOPICS
 from twinlog.wire.amqp import Properties
 
 GUEST = "guest"
@@ -49,7 +50,9 @@ class World:
         self.metadata = Metadata(journal)
         self.keeper = Keeper()
         self.rights = MetadataRights(lambda: self.metadata.image)
-        self.topology = LiveTopology(self.metadata.log, self.rights, self.keeper, queues_max)
+        self.topology = LiveTopology(
+            self.metadata.log, self.rights, self.keeper, queues_max, self.metadata.controller, INTERNAL_TOPICS
+        )
         self.administration = Administration(self.metadata.log, SeededChance())
         self.router = RouteFinder(self.topology.graph)
         self.metadata.run(self.administration.make_first_vhost)

@@ -16,7 +16,7 @@ pub const FLAG_DEATHS: u8 = 64;
 
 const PERSISTENT: u8 = 2;
 const DIRECT_REPLY_TO: &[u8] = b"amq.rabbitmq.reply-to";
-const TABLE_DEPTH_MAX: usize = 32;
+pub const TABLE_DEPTH_MAX: usize = 32;
 
 /// What of the properties decides how a message is treated; equal for all messages of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,7 +117,7 @@ fn read_headers(cursor: &mut Cursor<'_>) -> Checked<u8> {
 }
 
 /// Checks a field table and everything in it; `on_key` sees the keys of the outermost one.
-fn check_table(table: &[u8], depth_left: usize, on_key: &mut dyn FnMut(&[u8])) -> Checked<()> {
+pub fn check_table(table: &[u8], depth_left: usize, on_key: &mut dyn FnMut(&[u8])) -> Checked<()> {
     let mut cursor = Cursor::new(table);
     while !cursor.is_at_end() {
         let key = short_string(&mut cursor)?;

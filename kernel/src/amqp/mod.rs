@@ -6,9 +6,12 @@
 pub mod content;
 pub mod deliver;
 pub mod events;
+pub mod from_records;
 mod gather;
+pub mod mapping;
 pub mod parser;
 pub mod run;
+pub mod to_records;
 
 pub const FRAME_METHOD: u8 = 1;
 pub const FRAME_HEADER: u8 = 2;

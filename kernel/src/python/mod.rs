@@ -8,6 +8,7 @@ mod compact;
 pub mod frames;
 pub mod memory;
 pub mod requests;
+pub mod streams;
 
 use crate::batch::Fault;
 use crate::cursor::Malformed;
@@ -36,5 +37,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compact::register(module)?;
     columns::register(module)?;
     requests::register(module)?;
+    streams::register(module)?;
     amqp::register(module)
 }

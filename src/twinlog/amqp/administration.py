@@ -15,6 +15,7 @@ from twinlog.amqp.ports import CLASSIC, STREAM, Done
 from twinlog.amqp.users import ADMINISTRATOR, GUEST, HASH_SHA256, SALT_SIZE, check_hash, hash_password
 from twinlog.base import HostFault, Refused
 from twinlog.cluster import Image, MetadataLog
+from twinlog.cluster.core.topics import delete_topics
 from twinlog.cluster.kinds.policies import POLICIES, PolicyDeleted, PolicyPut
 from twinlog.cluster.kinds.users import (
     PERMISSIONS,
@@ -29,6 +30,7 @@ from twinlog.cluster.kinds.users import (
 )
 from twinlog.cluster.kinds.vhosts import FIRST_VHOST, VHOSTS, FirstVhostMade, VhostDeleted, VhostPut
 from twinlog.cluster.record import Record
+from twinlog.cluster.streams import place_of
 from twinlog.host import Chance
 
 FIRST: Final = "/"
@@ -84,7 +86,10 @@ class Administration:
         if name not in self.image.part(VHOSTS):
             done(Refused(NOT_FOUND, f"there is no vhost '{name}'"))
             return
-        self._write([VhostDeleted(name)], done)
+        # Its streams go with it. Not those of the first one: they are everybody's topics, and only lose their place.
+        image = self.image
+        own = [topic.topic_id for topic in image.topics_by_name.values() if place_of(topic.name).vhost == name != FIRST]
+        self._write([*delete_topics(image, own).records, VhostDeleted(name)], done)
 
     def set_vhost_limits(self, name: str, limits: Mapping[str, Any], done: Done[None]) -> None:
         """Replaces those that are named; a value below 0 is no limit."""

@@ -15,6 +15,9 @@ from twinlog.wire.amqp import Table
 QUEUE_TYPE: Final = "x-queue-type"
 DEAD_LETTER_EXCHANGE: Final = "x-dead-letter-exchange"
 DEAD_LETTER_KEY: Final = "x-dead-letter-routing-key"
+MAX_BYTES: Final = "x-max-length-bytes"
+MAX_AGE: Final = "x-max-age"
+SEGMENT_BYTES: Final = "x-stream-max-segment-size-bytes"
 MILLISECONDS_MAX: Final = 100 * 365 * 86_400_000  # a hundred years; Celery asks for more than four
 COUNT_MAX: Final = 2**63 - 1
 
@@ -77,7 +80,7 @@ QUEUE_ARGUMENTS: Final[Mapping[str, Argument]] = {
     DEAD_LETTER_EXCHANGE: Argument("the name of an exchange", is_text, LETTERS),
     DEAD_LETTER_KEY: Argument("a routing key", is_text, LETTERS),
     "x-max-length": Argument("a number of messages", between(0, COUNT_MAX), LETTERS),
-    "x-max-length-bytes": Argument("a number of bytes", between(0, COUNT_MAX), ALL),
+    MAX_BYTES: Argument("a number of bytes", between(0, COUNT_MAX), ALL),
     "x-max-priority": Argument("a priority from 0 to 255", between(0, 255), (CLASSIC,)),
     "x-overflow": Argument(
         "one of drop-head, reject-publish, reject-publish-dlx",
@@ -89,8 +92,8 @@ QUEUE_ARGUMENTS: Final[Mapping[str, Argument]] = {
     "x-queue-version": Argument("1 or 2", between(1, 2), (CLASSIC,)),
     "x-queue-leader-locator": Argument("a way to place the leader", is_text, ALL),
     "x-queue-master-locator": Argument("a way to place the leader", is_text, (CLASSIC,)),
-    "x-max-age": Argument("a number and one of the units Y, M, D, h, m, s", is_age, (STREAM,)),
-    "x-stream-max-segment-size-bytes": Argument("a number of bytes", between(1, COUNT_MAX), (STREAM,)),
+    MAX_AGE: Argument("a number and one of the units Y, M, D, h, m, s", is_age, (STREAM,)),
+    SEGMENT_BYTES: Argument("a number of bytes", between(1, COUNT_MAX), (STREAM,)),
     "x-stream-filter-size-bytes": Argument("a number from 16 to 255", between(16, 255), (STREAM,)),
     "x-initial-cluster-size": Argument("a number above 0", between(1, 1_000_000), (STREAM,)),
     "x-quorum-initial-group-size": Argument("a number above 0", between(1, 1_000_000), (QUORUM,)),

@@ -35,6 +35,8 @@ class AmqpBroker:
     vhost_limit: Callable[[str, str], int] = lambda vhost, limit: -1
     """The limit of that name in a vhost; below 0 there is none."""
     user_limit: Callable[[str, str], int] = lambda user, limit: -1
+    streams_charge: Callable[[str, int], int] = lambda user, size_bytes: 0
+    """``Streams.charge``."""
 
     def new_name(self, prefix: str) -> str:
         """A name that nobody guesses."""

@@ -8,7 +8,7 @@ policy does; an operator's word beats both.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -111,6 +111,17 @@ def policy_of(policies: Iterable[PolicyPut], name: str, kinds: tuple[str, ...]) 
     """The policy that counts: the highest priority, and the first by name where that is equal."""
     fitting = [policy for policy in policies if policy.apply_to in kinds and matches(policy.pattern, name)]
     return min(fitting, key=lambda policy: (-policy.priority, policy.name), default=None)
+
+
+def policies_of_queue(
+    policies: Sequence[PolicyPut], name: str, queue_type: str
+) -> tuple[PolicyPut | None, PolicyPut | None]:
+    """The user's policy and the operator's that a queue obeys, of those of its vhost."""
+    kinds = queue_kinds(queue_type)
+    return (
+        policy_of((each for each in policies if not each.operator), name, kinds),
+        policy_of((each for each in policies if each.operator), name, kinds),
+    )
 
 
 def queue_kinds(queue_type: str) -> tuple[str, ...]:

@@ -84,7 +84,87 @@ class Queues(Protocol):
     def recovered(self) -> Mapping[int, RecoveredQueue]: ...
 
 
+# -- the logs of streams --------------------------------------------------------------------------------------------
+
+
+class Appending(Protocol):
+    """What was written to a stream and is not yet on stable storage."""
+
+    def when_durable(self, done: Callable[[HostFault | None], None]) -> None:
+        """Calls ``done`` once, when it is or never will be; at once if that is known."""
+
+
+class Appended(NamedTuple):
+    """The first ``accepted`` messages of a run are in the stream. ``why_not`` says what is with the others."""
+
+    accepted: int
+    appending: Appending | None
+    why_not: str = ""
+
+
+class StreamRead(NamedTuple):
+    """Whole record batches. Records at or behind ``stop`` are not to be seen; of the transactions of ``aborted`` (first
+    offset, producer id) nothing is."""
+
+    data: bytes
+    stop: int
+    aborted: list[tuple[int, int]]
+
+
+class StreamLog(Protocol):
+    """A stream's log, as publishers and readers see it: one partition of a topic."""
+
+    @property
+    def start(self) -> int:
+        """The first offset."""
+
+    @property
+    def end(self) -> int:
+        """Behind the last record that counts. Readers go no further."""
+
+    @property
+    def size_bytes(self) -> int: ...
+
+    def append(self, blob: bytes, count: int) -> Appended:
+        """``DiskFull``, ``HostFault``: nothing was written, and it is not the message's fault."""
+
+    def check_room(self) -> None:
+        """``DiskFull``, ``HostFault`` if that is what an append would meet now."""
+
+    def read(self, offset: int, bytes_max: int) -> StreamRead:
+        """From the batch that holds ``offset``, which lies from ``start`` to below ``end``; at least one batch."""
+
+    def batch_start(self, offset: int) -> int:
+        """The first offset of the batch that holds ``offset``, which lies from ``start`` to below ``end``."""
+
+    def offset_for_time(self, timestamp_ms: int) -> int | None:
+        """Of the first record at or after it."""
+
+    def watch(self, on_more: Callable[[], None]) -> Callable[[], None]:
+        """``on_more`` is called whenever ``end`` moved; until what this returns is called."""
+
+
+class Streams(Protocol):
+    """The topics of the node."""
+
+    def log(self, info: QueueInfo) -> StreamLog | None:
+        """None while this node does not serve it."""
+
+    def charge(self, user: str, size_bytes: int) -> int:
+        """Somebody published so much to streams; for how many ms nothing more should be read from them."""
+
+
 # -- names and rules ------------------------------------------------------------------------------------------------
+
+
+class Twin(NamedTuple):
+    """The partition that a stream queue is."""
+
+    topic: str
+    topic_id: bytes
+    partition: int
+    is_part: bool
+    """The topic has other partitions: the queue is one of a super stream."""
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +184,8 @@ class QueueInfo:
     type: str = CLASSIC
     traffic: Traffic = field(default_factory=Traffic)
     """Counted by channels, whatever keeps the messages."""
+    twin: Twin | None = None
+    """Of streams, and of nothing else."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +199,8 @@ class ExchangeInfo:
     arguments: Table = field(default_factory=dict)
     effective: Mapping[str, Any] = field(default_factory=dict)
     traffic: Traffic = field(default_factory=Traffic)
+    twin: str | None = None
+    """The topic whose partitions it leads to: it is a super stream."""
 
 
 class Caller(NamedTuple):
@@ -238,10 +322,12 @@ class Router(Protocol):
 
 class Published(NamedTuple):
     """What became of a run. The first ``accepted`` messages are in every queue they were routed to: confirm them when
-    ``mark`` is durable (0: at once). The rest was refused by at least one queue: ``basic.nack`` for those."""
+    ``mark`` (0: at once) and all of ``appendings`` are durable. The rest was refused by at least one queue:
+    ``basic.nack`` for those."""
 
     mark: int
     accepted: int
+    appendings: tuple[Appending, ...] = ()
 
 
 class Got(NamedTuple):
@@ -261,9 +347,15 @@ class Consumer(Protocol):
     no_ack: bool
     exclusive: bool
     priority: int
+    prefetch: int
+    """Its own limit; 0 is none."""
     arguments: Table
     owner: object
     """The channel: deliveries are shared out by consumer, but a channel that ends takes all of its own with it."""
+
+    @property
+    def shares_limit(self) -> bool:
+        """There is a limit for all consumers of its channel together."""
 
     def credit(self) -> int:
         """How many messages it would take now: the prefetch limits allow it, and the socket can bear it."""
@@ -319,6 +411,13 @@ class QueueStatus(NamedTuple):
     persistent: int
 
 
+class StreamFigures(NamedTuple):
+    consumers: int
+    refused: int
+    """Messages that a stream did not take."""
+    cache_bytes: int
+
+
 class Messages(Protocol):
     """All queues of the node, and how messages get into them. Deliveries, dead letters and expiry happen in later turns
     of the loop, through the ``soon`` and ``later`` it was made with."""
@@ -335,6 +434,8 @@ class Messages(Protocol):
     def when_durable(self, mark: int, done: Callable[[HostFault | None], None]) -> None: ...
 
     def status(self, info: QueueInfo) -> QueueStatus: ...
+
+    def stream_figures(self) -> StreamFigures: ...
 
 
 # -- people ---------------------------------------------------------------------------------------------------------

@@ -61,6 +61,13 @@ class AmqpSettings:
         max=60 * MINUTE_MS,
         doc="A client that takes nothing of what waits for it for this long is cut off.",
     )
+    stream_cache_bytes: int = setting(
+        32 * MIB,
+        unit="bytes",
+        min=0,
+        max=1024 * MIB,
+        doc="What was read from streams a moment ago is kept in memory for consumers at the same place, up to this.",
+    )
     unsynced_max_bytes: int = setting(
         16 * MIB,
         unit="bytes",

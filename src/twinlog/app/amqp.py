@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from twinlog.amqp.administration import Administration
 from twinlog.amqp.broker import AmqpBroker
-from twinlog.amqp.ports import CLASSIC, Messages, QueueKeeper
+from twinlog.amqp.ports import Messages, QueueKeeper
 from twinlog.amqp.queues import LiveMessages
+from twinlog.amqp.queues.stream import StreamSettings
 from twinlog.amqp.routing import RouteFinder
 from twinlog.amqp.store import QueueStore
 from twinlog.amqp.topology import LiveTopology
+from twinlog.amqp.topology.twins import overruled_by_policies
 from twinlog.amqp.users import MetadataRights
+from twinlog.app.streams import TopicStreams
 from twinlog.app.waiting import finished
 from twinlog.cluster.kinds.users import USERS
 from twinlog.cluster.kinds.vhosts import VHOSTS
+from twinlog.kafka.names import INTERNAL_TOPICS
 
 if TYPE_CHECKING:
     from twinlog.app.node import Node
 
 QUEUES_NAME: Final = "queues"
+HEADER_FRAME_BYTES: Final = 64  # what else is in the frame of a content header, and some room
 
 
 class Keeper(Messages, QueueKeeper, Protocol):
@@ -59,6 +64,12 @@ class StoredQueues(LiveMessages):
             later=host.tasks.later,
             memory_bytes=settings.queues.memory_bytes,
             log=node.log,
+            streams=rooms.streams,
+            stream_settings=StreamSettings(
+                stream_cache_bytes=settings.amqp.stream_cache_bytes,
+                properties_bytes_max=settings.amqp.frame_size_max_bytes - HEADER_FRAME_BYTES,
+                inflated_bytes_max=settings.kafka.batch_inflated_max_bytes,
+            ),
         )
 
     def open(self) -> None:
@@ -80,8 +91,15 @@ class AmqpRooms:
         self._metadata = metadata
         self.is_open = False
         self.rights: Final = MetadataRights(lambda: metadata.image)
-        self.topology: Final = LiveTopology(metadata, self.rights, queues_max=node.settings.amqp.queues_max)
-        self.topology.queue_types = (CLASSIC,)
+        self.topology: Final = LiveTopology(
+            metadata,
+            self.rights,
+            queues_max=node.settings.amqp.queues_max,
+            controller=node.controller,
+            internal_topics=INTERNAL_TOPICS,
+        )
+        self.streams: Final = TopicStreams(node.broker)
+        node.broker.configs.overruled = overruled_by_policies
         self.router: Final = RouteFinder(self.topology.graph)
         self.administration: Final = Administration(metadata, host.chance.fork("amqp administration"))
         self.messages: Final = make_keeper(node, self)
@@ -96,6 +114,7 @@ class AmqpRooms:
             settings=node.settings.amqp,
             vhost_limit=self._vhost_limit,
             user_limit=self._user_limit,
+            streams_charge=self.streams.charge,
         )
 
     async def start(self) -> None:

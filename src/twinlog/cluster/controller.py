@@ -16,7 +16,7 @@ from twinlog.cluster.image import Image
 from twinlog.cluster.kinds.brokers import Endpoint
 from twinlog.cluster.kinds.topics import Topic
 from twinlog.cluster.log import MetadataLog
-from twinlog.cluster.ports import Rules
+from twinlog.cluster.ports import NamesTaken, Rules
 from twinlog.cluster.settings import ControllerSettings
 from twinlog.cluster.types import (
     ConfigsWanted,
@@ -44,6 +44,7 @@ class Controller:
         self._chance = chance
         self._rules = rules
         self.settings = settings or ControllerSettings()
+        self.names_taken: NamesTaken | None = None
 
     @property
     def image(self) -> Image:
@@ -58,7 +59,9 @@ class Controller:
         validate_only: bool = False,
         permit: Permit = no_limit,
     ) -> None:
-        decision = topics.create_topics(self.image, wanted, self._rules, self.settings, self._chance, permit)
+        decision = topics.create_topics(
+            self.image, wanted, self._rules, self.settings, self._chance, permit, self.names_taken
+        )
         self._carry_out(decision, done, validate_only)
 
     def create_partitions(
@@ -69,7 +72,8 @@ class Controller:
         validate_only: bool = False,
         permit: Permit = no_limit,
     ) -> None:
-        self._carry_out(topics.create_partitions(self.image, wanted, self.settings, permit), done, validate_only)
+        decision = topics.create_partitions(self.image, wanted, self.settings, permit, self.names_taken)
+        self._carry_out(decision, done, validate_only)
 
     def delete_topics(self, topic_ids: Sequence[bytes], done: Done[Topic], *, permit: Permit = no_limit) -> None:
         self._carry_out(topics.delete_topics(self.image, topic_ids, permit), done)

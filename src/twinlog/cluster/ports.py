@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from twinlog.host import SyncDone
@@ -47,3 +47,13 @@ class Rules(Protocol):
 
     def config_default(self, kind: str, config: str) -> str | None:
         """The value when nothing was set."""
+
+
+class NamesTaken(Protocol):
+    """The names of AMQP, where topics are streams."""
+
+    def sees(self, topic: str) -> bool:
+        """Whether a topic of this name would be a stream."""
+
+    def holder(self, vhost: str, queues: Iterable[str], exchange: str | None) -> str | None:
+        """Which queue or exchange, other than those that are topics, has one of these names."""

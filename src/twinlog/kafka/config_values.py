@@ -1,15 +1,16 @@
 """Which value of a config counts, and where it comes from.
 
-A topic's value is the first of: set on the topic; set on this node; set for all nodes; told by the node's settings at
-start; the default. DescribeConfigs shows the whole chain, everybody else asks for the value.
+A topic's value is the first of: decided by a policy of AMQP for the stream that the topic is; set on the topic; set on
+this node; set for all nodes; told by the node's settings at start; the default. DescribeConfigs shows the whole chain,
+everybody else asks for the value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from twinlog.cluster import Image
 from twinlog.kafka.broker_configs import BROKER_CONFIGS
@@ -45,6 +46,14 @@ class ConfigEntry(NamedTuple):
     synonyms: tuple[Synonym, ...]
 
 
+# Image and topic -> configs that others decide for this topic, whatever was set on it.
+Overruled: TypeAlias = Callable[[Image, str], Mapping[str, str]]
+
+
+def nothing_overruled(image: Image, topic: str) -> Mapping[str, str]:
+    return MappingProxyType({})
+
+
 class ConfigValues:
     """Answers for one node. ``static`` holds broker configs as the node's settings have them."""
 
@@ -54,6 +63,7 @@ class ConfigValues:
                 raise BadConfig(f"there is no broker config '{name}'")
             BROKER_CONFIGS[name].read(value)
         self.node_name: Final = str(node_id)
+        self.overruled: Overruled = nothing_overruled
         self.static: Final = dict(static)
         self._plain: tuple[Mapping[str, str], Mapping[str, str], Mapping[str, Value]] | None = None
 
@@ -61,6 +71,9 @@ class ConfigValues:
         """Every value that counts for a topic, read. Topics that set nothing share one mapping."""
         own = image.configs.of("topic", name)
         common = self._common(image)
+        overruled = self.overruled(image, name)
+        if overruled:
+            own = {**own, **overruled}
         if not own:
             return common
         # A value that this release no longer takes must not stop the node: the one below it counts.
@@ -82,7 +95,14 @@ class ConfigValues:
         return None
 
     def topic_entries(self, image: Image, name: str, only: Collection[str] | None = None) -> Iterator[ConfigEntry]:
-        return self._entries(image, TOPIC_CONFIGS, image.configs.of("topic", name), Source.TOPIC, only)
+        own, overruled = image.configs.of("topic", name), self.overruled(image, name)
+        for entry in self._entries(image, TOPIC_CONFIGS, own, Source.TOPIC, only):
+            config = entry.definition.name
+            if config not in overruled:
+                yield entry
+                continue
+            first = Synonym(config, overruled[config], Source.ALL_BROKERS)
+            yield entry._replace(value=first.value, source=first.source, synonyms=(first, *entry.synonyms))
 
     def entries_of_topic_with(self, image: Image, own: Mapping[str, str]) -> Iterator[ConfigEntry]:
         """The same for a topic that may not exist yet, given what is set on it."""

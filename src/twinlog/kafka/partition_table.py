@@ -13,6 +13,7 @@ from functools import partial
 
 from twinlog.base import HostFault
 from twinlog.cluster import Delta, Image, Topic
+from twinlog.cluster.kinds.policies import POLICIES
 from twinlog.kafka.partition import Partition
 from twinlog.kafka.ports import Soon
 from twinlog.kafka.topic_plan import TopicPlans
@@ -114,7 +115,7 @@ class PartitionTable:
 
     def _topics_with_other_settings(self, image: Image, delta: Delta) -> list[str]:
         changed = delta.configs.changed
-        if any(kind == "broker" for kind, _ in changed):
+        if delta.touches(POLICIES) or any(kind == "broker" for kind, _ in changed):
             return sorted(image.topics_by_name)
         return sorted(name for kind, name in changed if kind == "topic" and name in image.topics_by_name)
 

@@ -57,14 +57,6 @@ def test_18_widths_unknown_arguments_and_the_usual_type_make_no_difference(argum
     assert world.queue("q", arguments=arguments) is first
 
 
-def test_a_type_that_nobody_keeps_is_refused_in_clear_words() -> None:
-    world = World()
-    world.topology.queue_types = ("classic",)
-    refused = world.queue("s", arguments={"x-queue-type": "stream"})
-    assert code(refused) == 406 and "not served yet" in str(refused)
-    assert code(world.queue("q")) == 0
-
-
 def test_47_who_keeps_the_queue_hears_that_it_was_declared_again() -> None:
     world = World()
     world.queue("q")

@@ -38,7 +38,9 @@ def test_two(twinlog_broker, twinlog_new_topic, twinlog_new_queue, twinlog_fault
     assert [each["name"] for each in twinlog_broker.ask("GET", "/api/topics")] == names
     assert twinlog_broker.ask("GET", f"/api/topics/{names[0]}")["partitions"] == 3
     queue = twinlog_new_queue(**{"x-max-length": 2})
-    assert [each["name"] for each in twinlog_broker.ask("GET", "/api/queues")] == [queue]
+    queues = twinlog_broker.ask("GET", "/api/queues")
+    assert [each["name"] for each in queues if each["type"] == "classic"] == [queue]
+    assert {each["name"] for each in queues} == {queue, names[1], *(f"{names[0]}-{index}" for index in range(3))}
     twinlog_faults.slow_disk(50)
 '''
 

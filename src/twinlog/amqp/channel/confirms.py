@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from twinlog.amqp.counts import Counts, Traffic
+from twinlog.amqp.ports import Appending
 from twinlog.base import HostFault
 
 CONFIRM_FRAME: Final = struct.Struct(">BHIHHQBB")
@@ -25,11 +26,12 @@ WhenDurable = Callable[[int, Callable[[HostFault | None], None]], None]
 
 
 class Batch:
-    __slots__ = ("answers", "done", "size")
+    __slots__ = ("answers", "done", "size", "waits")
 
-    def __init__(self, answers: list[tuple[int, bool]], size: int) -> None:
+    def __init__(self, answers: list[tuple[int, bool]], size: int, waits: int) -> None:
         self.answers = answers  # (count, whether it is an ack), in order
         self.size = size
+        self.waits = waits  # for how many places to be durable
         self.done = False
 
 
@@ -49,6 +51,7 @@ class Confirms:
         self._mark = 0
         self._size = 0
         self._refused = 0
+        self._appendings: list[Appending] = []
         self._waiting: deque[Batch] = deque()
 
     @property
@@ -56,12 +59,14 @@ class Confirms:
         """How many are published and not answered."""
         return self.published - self.answered
 
-    def note(self, accepted: int, refused: int, mark: int, size: int) -> None:
+    def note(self, accepted: int, refused: int, mark: int, size: int, appendings: Sequence[Appending] = ()) -> None:
         """What became of a run."""
         self._refused += refused
         if mark > self._mark:
             self._mark = mark
-        if mark:
+        if appendings:
+            self._appendings += appendings
+        if mark or appendings:
             self._size += size
         if self.is_on:
             self.published += accepted + refused
@@ -74,32 +79,39 @@ class Confirms:
             if refused:
                 answers.append((refused, False))
 
-    def take_mark(self) -> tuple[int, int]:
-        """For a transaction, which has no confirms: the mark since the last time, and how many were refused."""
-        mark, refused = self._mark, self._refused
+    def take_mark(self) -> tuple[int, int, list[Appending]]:
+        """For a transaction, which has no confirms: the mark since the last time, how many were refused, and what else
+        is to be waited for."""
+        mark, refused, appendings = self._mark, self._refused, self._appendings
         self._mark = self._size = self._refused = 0
-        return mark, refused
+        self._appendings = []
+        return mark, refused, appendings
 
     def end_turn(self, when_durable: WhenDurable) -> None:
         """Everything noted since the last time becomes a batch, and leaves when it is durable."""
-        if not (self._answers or self._mark):
+        if not (self._answers or self._mark or self._appendings):
             return
-        batch = Batch(self._answers, self._size)
-        mark = self._mark
-        self._answers, self._mark, self._size, self._refused = [], 0, 0, 0
+        mark, appendings = self._mark, self._appendings
+        batch = Batch(self._answers, self._size, (mark != 0) + len(appendings))
+        self._answers, self._mark, self._size, self._refused, self._appendings = [], 0, 0, 0, []
         self._waiting.append(batch)
-        if mark == 0:
+        if not batch.waits:
             self._done(batch)
             return
         self._hold_unsynced(batch.size)
 
         def on_durable(fault: HostFault | None) -> None:
-            self._hold_unsynced(-batch.size)
-            if fault is not None:
-                batch.answers = [(sum(count for count, _ in batch.answers), False)] if batch.answers else []
-            self._done(batch)
+            if fault is not None and batch.answers:
+                batch.answers = [(sum(count for count, _ in batch.answers), False)]
+            batch.waits -= 1
+            if not batch.waits:
+                self._hold_unsynced(-batch.size)
+                self._done(batch)
 
-        when_durable(mark, on_durable)
+        if mark:
+            when_durable(mark, on_durable)
+        for appending in appendings:
+            appending.when_durable(on_durable)
 
     def forget(self) -> None:
         """The channel is closed: nothing is answered any more."""

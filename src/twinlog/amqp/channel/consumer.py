@@ -59,6 +59,10 @@ class ChannelConsumer:
         self.is_cancelled = False
         self.is_gone = False  # with its queue: what it holds is void
 
+    @property
+    def shares_limit(self) -> bool:
+        return self.channel.prefetch != 0
+
     def credit(self) -> int:
         channel = self.channel
         credit = UNLIMITED

@@ -9,6 +9,7 @@ from twinlog.amqp.arguments import is_int
 from twinlog.amqp.channel.consumer import ChannelConsumer, ReplyConsumer
 from twinlog.amqp.channel.declaring import readable_queue
 from twinlog.amqp.codes import NOT_ALLOWED, NOT_IMPLEMENTED, PRECONDITION_FAILED, refuse
+from twinlog.amqp.ports import STREAM
 from twinlog.amqp.replies import PREFIX, PSEUDO_QUEUE
 from twinlog.wire.amqp.codec import encode_arguments
 from twinlog.wire.amqp.methods import (
@@ -37,6 +38,8 @@ def qos(channel: Channel, method: BasicQos) -> None:
     if method.prefetch_size:
         refuse(NOT_IMPLEMENTED, f"prefetch_size!=0 ({method.prefetch_size})")
     if method.is_global:
+        if any(consumer.queue.info.type == STREAM for consumer in channel.consumers.values()):
+            refuse(NOT_IMPLEMENTED, "a limit for a whole channel does not go with its consumers of streams")
         channel.prefetch = method.prefetch_count
     else:
         channel.consumer_prefetch = method.prefetch_count

@@ -36,5 +36,8 @@ class Peer(Protocol):
     def turn_ends(self, number: int) -> None:
         """Asks for ``Channel.on_turn_end`` when what was read is worked off."""
 
+    def charge(self, size: int) -> None:
+        """So much more was published to streams, which quotas may be about."""
+
     def hold_unsynced(self, size: int) -> None:
         """So much more was published that is not on stable storage; negative: it is now."""

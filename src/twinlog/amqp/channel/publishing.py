@@ -20,7 +20,7 @@ from twinlog.amqp.codes import (
     refuse,
 )
 from twinlog.amqp.counts import Traffic
-from twinlog.amqp.ports import WRITE, Published, QueueInfo
+from twinlog.amqp.ports import WRITE, Appending, Published, QueueInfo
 from twinlog.amqp.queues.delayed import delay_of
 from twinlog.amqp.replies import PREFIX, PSEUDO_QUEUE
 from twinlog.amqp.users import IMPERSONATOR
@@ -86,7 +86,7 @@ class Publisher:
         try:
             if flags & RUN_DELAY and (delay_ms := delay_of(blob)):
                 published = self._broker.messages.publish_later(self._vhost, blob, delay_ms)
-                self._channel.confirms.note(published.accepted, 0, published.mark, len(blob))
+                self._note(published, count, blob)
                 return
             if flags & RUN_COPIES or self._broker.router.reads_properties(self._vhost, exchange):
                 self._put_each(run)
@@ -97,7 +97,7 @@ class Publisher:
             if not self._channel.confirms.is_on:
                 raise
             published = NOWHERE  # refused: the client hears a nack and may try again
-        self._channel.confirms.note(published.accepted, count - published.accepted, published.mark, len(blob))
+        self._note(published, count, blob)
 
     def _into(self, blob: bytes, targets: Sequence[QueueInfo], traffic: Traffic) -> Published:
         published = self._broker.messages.publish(blob, targets)
@@ -107,14 +107,20 @@ class Publisher:
             info.traffic.publish += accepted
         return published
 
-    def put_committed(self, run: Run) -> int:
-        """For a transaction: ``Refused`` 406 unless every queue took all of it; otherwise the mark to wait for."""
+    def _note(self, published: Published, count: int, blob: bytes) -> None:
+        mark, accepted, appendings = published
+        self._channel.confirms.note(accepted, count - accepted, mark, len(blob), appendings)
+        if appendings:
+            self._channel.peer.charge(len(blob))
+
+    def put_committed(self, run: Run) -> tuple[int, list[Appending]]:
+        """For a transaction: ``Refused`` 406 unless every queue took all of it; otherwise what to wait for."""
         self._channel.confirms.take_mark()
         self.put(run)
-        mark, refused = self._channel.confirms.take_mark()
+        mark, refused, appendings = self._channel.confirms.take_mark()
         if refused:
             refuse(PRECONDITION_FAILED, "partial tx completion")
-        return mark
+        return mark, appendings
 
     # ---- one by one -------------------------------------------------------------------------------------------
 
@@ -145,7 +151,7 @@ class Publisher:
             published = self._into(blob, targets, run.traffic)
         else:
             published = self._nowhere(Run(run.exchange, run.key, run.flags, count, blob, run.traffic))
-        self._channel.confirms.note(published.accepted, count - published.accepted, published.mark, len(blob))
+        self._note(published, count, blob)
 
     @staticmethod
     def _copies(properties: Properties, raw: bytes) -> tuple[list[str], bytes]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from twinlog.amqp.channel.outstanding import Outstanding, Taken
 from twinlog.amqp.channel.publishing import Run
 from twinlog.amqp.codes import PRECONDITION_FAILED, refuse
+from twinlog.amqp.durability import when_all_durable
+from twinlog.amqp.ports import Appending
 from twinlog.base import HostFault, Refused
 
 if TYPE_CHECKING:
@@ -45,17 +47,17 @@ class Transaction:
         runs, answers = self._runs, self._answers
         self.__init__()  # type: ignore[misc]
         mark = 0
+        appendings: list[Appending] = []
         for run in runs:
-            mark = max(mark, channel.publisher.put_committed(run))
+            put_mark, put_appendings = channel.publisher.put_committed(run)
+            mark = max(mark, put_mark)
+            appendings += put_appendings
         for kind, taken in answers:
             if kind == SETTLE:
                 channel.settle(taken)
             else:
                 channel.give_back(taken, requeue=kind == REQUEUE)
-        if mark:
-            channel.broker.messages.when_durable(mark, done)
-        else:
-            done(None)
+        when_all_durable(channel.broker.messages, mark, appendings, done)
 
     def rollback(self, outstanding: Outstanding) -> None:
         """Publishes are forgotten; what was acknowledged is outstanding again."""

@@ -7,7 +7,7 @@ its ``x-delay`` negated, so that nothing delays it again; what it is routed to i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Final, Protocol
 
@@ -21,7 +21,8 @@ from twinlog._kernel import (
     run_info,
     split_run,
 )
-from twinlog.amqp.ports import Queues
+from twinlog.amqp.durability import when_all_durable
+from twinlog.amqp.ports import Appending, Queues
 from twinlog.base import DiskFull, HostFault
 from twinlog.base.units import HOUR_MS, MIB
 from twinlog.wire.amqp import Properties, decode_properties, encode_properties
@@ -38,8 +39,8 @@ class Timer(Protocol):
     def cancel(self) -> object: ...
 
 
-# (vhost, exchange, key, flags, properties, body): routes and stores it now.
-Release = Callable[[str, str, str, int, Properties, bytes], None]
+# (vhost, exchange, key, flags, properties, body): routes and stores it now; returns what of that is in streams.
+Release = Callable[[str, str, str, int, Properties, bytes], Sequence[Appending]]
 
 
 class Delayed:
@@ -144,8 +145,13 @@ class Delayed:
         headers[DELAY] = -int(headers.get(DELAY, 0))
         properties.headers = headers
         flags &= ~(RUN_DELAY | RUN_MANDATORY | RUN_IMMEDIATE)
-        self._release(vhost, exchange, key, flags, properties, body)
-        self._store.settle(QUEUE_ID, number, number)
+        appendings = self._release(vhost, exchange, key, flags, properties, body)
+
+        def on_durable(fault: HostFault | None) -> None:
+            if fault is None:
+                self._store.settle(QUEUE_ID, number, number)
+
+        when_all_durable(self._store, 0, appendings, on_durable)
 
 
 def delay_of(blob: bytes) -> int:

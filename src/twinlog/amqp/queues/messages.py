@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from twinlog._kernel import RUN_PERSISTENT, build_run, measure_run, run_info, split_run
+from twinlog.amqp.durability import when_all_durable
 from twinlog.amqp.ports import (
+    Appending,
     Published,
     Queue,
     QueueCounts,
@@ -19,12 +21,17 @@ from twinlog.amqp.ports import (
     Queues,
     QueueStatus,
     Router,
+    StreamFigures,
+    StreamLog,
+    Streams,
     Topology,
 )
 from twinlog.amqp.queues.classic import TOO_LONG, ClassicQueue, Timer
 from twinlog.amqp.queues.deaths import Letter, letter_of
 from twinlog.amqp.queues.delayed import Delayed, copies_of, single_run
 from twinlog.amqp.queues.pieces import NO_TTL, Piece
+from twinlog.amqp.queues.slices import Slices
+from twinlog.amqp.queues.stream import StreamQueue, StreamSettings
 from twinlog.base import DiskFull, HostFault, Refused
 from twinlog.base.logs import Log, Silence
 from twinlog.wire.amqp import Properties
@@ -32,6 +39,7 @@ from twinlog.wire.amqp import Properties
 BURIED_PER_TURN: Final = 256
 BURIALS_WAITING_MAX: Final = 64
 AGAIN_MS: Final = 1000
+REFUSALS_TOLD_EVERY_MS: Final = 10_000
 
 
 class Burial(NamedTuple):
@@ -42,6 +50,14 @@ class Burial(NamedTuple):
     reason: str
     exchange: str
     key: str | None
+
+
+class Pumped(Protocol):
+    """A queue of either kind that may have something to give."""
+
+    info: QueueInfo
+
+    def pump(self) -> bool: ...
 
 
 class LiveMessages:
@@ -58,9 +74,19 @@ class LiveMessages:
         later: Callable[[float, Callable[[], object]], Timer],
         memory_bytes: int,
         log: Log | None = None,
+        streams: Streams | None = None,
+        stream_settings: StreamSettings | None = None,
     ) -> None:
         self.store = store
         self.queues: dict[int, ClassicQueue] = {}
+        settings = stream_settings or StreamSettings()
+        self.streams: dict[int, StreamQueue] = {}  # those that were used
+        self.slices = Slices(settings.stream_cache_bytes)
+        self.properties_bytes_max = settings.properties_bytes_max
+        self.inflated_bytes_max = settings.inflated_bytes_max
+        self._logs = streams
+        self.stream_refused_count = 0
+        self._refusal_told_ms = -REFUSALS_TOLD_EVERY_MS
         self._topology = topology
         self._router = router
         self._now_ms = now_ms
@@ -68,8 +94,9 @@ class LiveMessages:
         self._later = later
         self._log: Log = log or Silence()
         self._held_bytes_per_queue_max = max(memory_bytes // 4, 1)
-        self._dirty: dict[ClassicQueue, None] = {}
+        self._dirty: dict[Pumped, None] = {}
         self._burials: deque[Burial] = deque()
+        self._burials_syncing = 0
         self._is_turn_planned = False
         self.delayed = Delayed(store, self._release, now_ms=now_ms, later=later)
         self._bury_again: Timer | None = None
@@ -77,9 +104,50 @@ class LiveMessages:
     # ---- for channels -----------------------------------------------------------------------------------------
 
     def queue(self, info: QueueInfo) -> Queue:
-        return self.queues[info.id]
+        return self.queues[info.id] if info.twin is None else self.stream(info)
+
+    def stream(self, info: QueueInfo) -> StreamQueue:
+        found = self.streams.get(info.id)
+        if found is None:
+            found = self.streams[info.id] = StreamQueue(info, self)
+        return found
+
+    def stream_log(self, info: QueueInfo) -> StreamLog | None:
+        return self._logs.log(info) if self._logs is not None else None
 
     def publish(self, blob: bytes, targets: Sequence[QueueInfo]) -> Published:
+        for info in targets:
+            if info.twin is not None:
+                return self._publish_with_streams(blob, targets)
+        return self._publish_to_queues(blob, targets)
+
+    def _publish_with_streams(self, blob: bytes, targets: Sequence[QueueInfo]) -> Published:
+        """A log that cannot be written now refuses the run before anybody has it; what a log finds wrong with a message
+        is no reason for the others not to have it."""
+        streams = [self.stream(info) for info in targets if info.twin is not None]
+        for stream in streams:
+            stream.check_room()
+        queues = [info for info in targets if info.twin is None]
+        count = run_info(blob)[3]
+        mark, accepted, _ = self._publish_to_queues(blob, queues) if queues else Published(0, count)
+        appendings: list[Appending] = []
+        for stream in streams:
+            appended = stream.append(blob, count)
+            if appended.appending is not None:
+                appendings.append(appended.appending)
+            if appended.accepted < count:
+                accepted = min(accepted, appended.accepted)
+                self._refused_by_stream(stream, count - appended.accepted, appended.why_not)
+        return Published(mark, accepted, tuple(appendings))
+
+    def _refused_by_stream(self, stream: StreamQueue, count: int, why: str) -> None:
+        self.stream_refused_count += count
+        now_ms = self._now_ms()
+        if now_ms - self._refusal_told_ms >= REFUSALS_TOLD_EVERY_MS:
+            self._refusal_told_ms = now_ms
+            self._log.warning("a stream refused messages", stream=stream.info.name, messages=count, why=why)
+
+    def _publish_to_queues(self, blob: bytes, targets: Sequence[QueueInfo]) -> Published:
         _, _, flags, count, _, concerns = run_info(blob)
         priority, ttl_ms = 0, NO_TTL
         if concerns is not None:
@@ -151,15 +219,18 @@ class LiveMessages:
     def publish_later(self, vhost: str, blob: bytes, delay_ms: int) -> Published:
         return Published(self.delayed.put(vhost, blob, delay_ms), 1)
 
-    def _release(self, vhost: str, exchange: str, key: str, flags: int, properties: Properties, body: bytes) -> None:
-        """A delayed message is due."""
+    def _release(
+        self, vhost: str, exchange: str, key: str, flags: int, properties: Properties, body: bytes
+    ) -> Sequence[Appending]:
+        """A delayed message is due. Returns which streams' syncs it waits for."""
         copies = copies_of(flags, properties)
         try:
             targets = self._router.route(vhost, exchange, key, properties, copies)
         except Refused:
-            return  # its exchange is gone
-        if targets:
-            self.publish(single_run(exchange, key, flags, properties, body), targets)
+            return ()  # its exchange is gone
+        if not targets:
+            return ()
+        return self.publish(single_run(exchange, key, flags, properties, body), targets).appendings
 
     def started(self) -> None:
         """All queues and exchanges are known."""
@@ -169,16 +240,44 @@ class LiveMessages:
         self.store.when_durable(mark, done)
 
     def status(self, info: QueueInfo) -> QueueStatus:
+        if info.twin is not None:
+            return self._stream_status(info)
         queue = self.queues.get(info.id)
         return queue.status() if queue is not None else QueueStatus(0, 0, 0, 0, 0, 0)
+
+    def _stream_status(self, info: QueueInfo) -> QueueStatus:
+        """Of any stream, also one that nobody has used yet."""
+        log, known = self.stream_log(info), self.streams.get(info.id)
+        count = max(log.end - log.start, 0) if log is not None else 0
+        return QueueStatus(
+            ready=count,
+            unacked=0,
+            consumers=known.consumer_count if known is not None else 0,
+            ready_bytes=log.size_bytes if log is not None else 0,
+            memory_bytes=0,
+            persistent=count,
+        )
+
+    def stream_figures(self) -> StreamFigures:
+        return StreamFigures(
+            consumers=sum(stream.consumer_count for stream in self.streams.values()),
+            refused=self.stream_refused_count,
+            cache_bytes=self.slices.size_bytes,
+        )
 
     # ---- for the topology -------------------------------------------------------------------------------------
 
     def on_queue_created(self, info: QueueInfo) -> None:
+        if info.twin is not None:
+            return  # it costs nothing until somebody uses it
         self.store.create(info.id, durable=info.durable)
         self.queues[info.id] = ClassicQueue(info, self, self.store.recovered().get(info.id))
 
     def on_queue_deleted(self, info: QueueInfo, reason: str) -> None:
+        stream = self.streams.pop(info.id, None)
+        if stream is not None:
+            self._dirty.pop(stream, None)
+            stream.delete()
         queue = self.queues.pop(info.id, None)
         if queue is not None:
             self._dirty.pop(queue, None)
@@ -186,7 +285,8 @@ class LiveMessages:
             self.store.delete(info.id)
 
     def on_queue_changed(self, info: QueueInfo) -> None:
-        self.queues[info.id].obey()
+        if info.twin is None:  # else its topic obeys
+            self.queues[info.id].obey()
 
     def on_queue_used(self, info: QueueInfo) -> None:
         """It was declared again."""
@@ -195,6 +295,9 @@ class LiveMessages:
             queue.used()
 
     def counts(self, info: QueueInfo) -> QueueCounts:
+        if info.twin is not None:
+            status = self._stream_status(info)
+            return QueueCounts(status.ready, status.consumers)
         queue = self.queues.get(info.id)
         return QueueCounts(queue.ready.count, len(queue.consumers)) if queue is not None else QueueCounts(0, 0)
 
@@ -212,7 +315,7 @@ class LiveMessages:
     def later(self, delay_ms: float, callback: Callable[[], object]) -> Timer:
         return self._later(delay_ms, callback)
 
-    def wake(self, queue: ClassicQueue) -> None:
+    def wake(self, queue: Pumped) -> None:
         self._dirty[queue] = None
         if not self._is_turn_planned:
             self._plan_turn()
@@ -221,6 +324,9 @@ class LiveMessages:
         if not self._is_turn_planned:
             self._is_turn_planned = True
             self._soon(self._turn)
+
+    def cannot_read(self, queue: StreamQueue, why: str) -> None:
+        self._log.error("stream cannot be read", stream=queue.info.name, vhost=queue.info.vhost, why=why)
 
     def unused(self, queue: ClassicQueue) -> None:
         self._topology.remove_queue(queue.info, "its last consumer left")
@@ -240,7 +346,7 @@ class LiveMessages:
 
     @property
     def has_time_to_bury(self) -> bool:
-        return len(self._burials) < BURIALS_WAITING_MAX
+        return len(self._burials) + self._burials_syncing < BURIALS_WAITING_MAX
 
     # ---- turns ------------------------------------------------------------------------------------------------
 
@@ -266,12 +372,11 @@ class LiveMessages:
             try:
                 if piece.count > left:
                     front = piece.split(left)
-                    self._publish_letters(burial, front)
-                    burial.queue.buried(front)
+                    self._buried_when_durable(burial.queue, front, self._publish_letters(burial, front))
                 else:
-                    self._publish_letters(burial, piece)
+                    appendings = self._publish_letters(burial, piece)
                     self._burials.popleft()
-                    burial.queue.buried(piece)
+                    self._buried_when_durable(burial.queue, piece, appendings)
             except DiskFull:
                 self._bury_again = self._later(AGAIN_MS, self._try_again)
                 return
@@ -281,16 +386,33 @@ class LiveMessages:
                 return
             left -= piece.count
 
+    def _buried_when_durable(self, queue: ClassicQueue, piece: Piece, appendings: list[Appending]) -> None:
+        """Streams are another journal: until that has the letters, the queue keeps the messages."""
+        if not appendings:
+            queue.buried(piece)
+            return
+        self._burials_syncing += 1
+
+        def on_durable(fault: HostFault | None) -> None:
+            self._burials_syncing -= 1
+            if fault is None:
+                queue.buried(piece)
+            else:
+                self._log.error("dead letters cannot be stored", queue=queue.info.name, fault=str(fault))
+
+        when_all_durable(self.store, 0, appendings, on_durable)
+
     def _try_again(self) -> None:
         self._bury_again = None
         self._plan_turn()
 
-    def _publish_letters(self, burial: Burial, piece: Piece) -> None:
+    def _publish_letters(self, burial: Burial, piece: Piece) -> list[Appending]:
         """Runs of letters that go the same way."""
         info = burial.queue.info
         assert piece.blob is not None
+        appendings: list[Appending] = []
         if self._topology.find_exchange(info.vhost, burial.exchange) is None:
-            return
+            return appendings
         exchange, key, flags, _, _, _ = run_info(piece.blob)
         now_ms = self._now_ms()
         waiting: list[tuple[bytes, bytes]] = []
@@ -300,19 +422,21 @@ class LiveMessages:
             targets = self._targets(burial, letter)
             this_way = (letter.key, letter.flags, targets)
             if way is not None and (this_way != way or letter.copies):
-                self._publish_way(burial, way, waiting)
+                appendings += self._publish_way(burial, way, waiting)
                 waiting = []
             way = this_way
             waiting.append((letter.encoded, letter.body))
         if way is not None:
-            self._publish_way(burial, way, waiting)
+            appendings += self._publish_way(burial, way, waiting)
+        return appendings
 
     def _publish_way(
         self, burial: Burial, way: tuple[str, int, tuple[QueueInfo, ...]], letters: list[tuple[bytes, bytes]]
-    ) -> None:
+    ) -> tuple[Appending, ...]:
         key, flags, targets = way
-        if targets:
-            self.publish(build_run(burial.exchange, key, flags, letters), targets)
+        if not targets:
+            return ()
+        return self.publish(build_run(burial.exchange, key, flags, letters), targets).appendings
 
     def _targets(self, burial: Burial, letter: Letter) -> tuple[QueueInfo, ...]:
         info = burial.queue.info

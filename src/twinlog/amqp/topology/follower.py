@@ -10,8 +10,10 @@ from twinlog.amqp.ports import ExchangeInfo, QueueInfo, QueueKeeper
 from twinlog.amqp.routing import Edge, Graph, VhostGraph
 from twinlog.amqp.topology.keeper import NoKeeper
 from twinlog.amqp.topology.rules import PREDECLARED, decode_arguments
+from twinlog.amqp.topology.twins import Twins
 from twinlog.cluster import Delta, Image
-from twinlog.cluster.kinds.bindings import BINDINGS
+from twinlog.cluster.kinds.bindings import BINDINGS, Binding
+from twinlog.cluster.kinds.configs import TOPIC
 from twinlog.cluster.kinds.exchanges import EXCHANGES, ExchangeDeclared
 from twinlog.cluster.kinds.policies import POLICIES, PolicyPut
 from twinlog.cluster.kinds.queues import QUEUES, QueueDeclared
@@ -21,8 +23,11 @@ from twinlog.cluster.kinds.vhosts import VHOSTS
 class Follower:
     """``lost`` hears of edges that went because something at their ends did, when the graph is whole again."""
 
-    def __init__(self, graph: Graph, lost: Callable[[Iterable[Edge]], None]) -> None:
+    def __init__(
+        self, graph: Graph, lost: Callable[[Iterable[Edge]], None], internal_topics: frozenset[str] = frozenset()
+    ) -> None:
         self.graph: Final = graph
+        self.twins: Final = Twins(graph, internal_topics, self._queue_effective, self._exchange_effective)
         self.keeper: QueueKeeper = NoKeeper()
         self.reasons: dict[tuple[str, str], str] = {}  # why a durable queue is being deleted
         self.on_vhost_deleted: Callable[[str], None] = lambda vhost: None
@@ -37,10 +42,14 @@ class Follower:
         vhosts_gone = [record.name for record in delta.change(VHOSTS).deleted]
         for vhost in vhosts_gone:
             deleted += self.graph.vhosts.pop(vhost).queues.values()
+            self.twins.forget_vhost(vhost)
         self._follow_deletions(delta, lost, deleted)
         if delta.touches(POLICIES):
             self._sort_policies(image)
-        self._follow_creations(delta, created)
+        self._follow_creations(image, delta, created, deleted, lost)
+        for kind, name in delta.configs.changed:
+            if kind == TOPIC:
+                changed += self.twins.set_arguments(image, name)
         if delta.touches(POLICIES):
             for part in self.graph:
                 changed += self._refresh(part)
@@ -61,6 +70,8 @@ class Follower:
             if part is not None:
                 deleted.append(part.queues[queue.name])
                 lost += part.remove_queue(queue.name)
+        for topic in delta.topics.deleted:
+            deleted += self.twins.remove(topic, lost)
         for exchange in delta.change(EXCHANGES).deleted:
             part = self.graph.vhosts.get(exchange.vhost)
             if part is not None:
@@ -72,7 +83,9 @@ class Follower:
                 part.remove_edge(edge)
                 lost.append(edge)
 
-    def _follow_creations(self, delta: Delta, created: list[QueueInfo]) -> None:
+    def _follow_creations(
+        self, image: Image, delta: Delta, created: list[QueueInfo], deleted: list[QueueInfo], lost: list[Edge]
+    ) -> None:
         for before_vhost, vhost in delta.change(VHOSTS).put:
             if before_vhost is None:
                 self._add_vhost(vhost.name)
@@ -84,8 +97,25 @@ class Follower:
             info = self.queue_of(queue)
             self.add_queue(info)
             created.append(info)
-        for binding in delta.change(BINDINGS).made:
-            self.graph.vhosts[binding.vhost].add_edge(binding, decode_arguments(binding.arguments))
+        for _, topic in delta.topics.changed:
+            gone, new = self.twins.grow(image, topic, lost)
+            deleted += gone
+            created += new
+        created += self.twins.show(image, delta.topics.created)
+        bindings = dict.fromkeys(delta.change(BINDINGS).made)
+        revealed = self.twins.show_hidden(image)
+        if revealed:
+            created += revealed
+            bindings |= dict.fromkeys(self.twins.stored_bindings(image, revealed))
+        for binding in bindings:
+            self._add_edge(binding)
+
+    def _add_edge(self, binding: Binding) -> None:
+        part = self.graph.vhosts[binding.vhost]
+        targets = part.queues if binding.to_queue else part.exchanges
+        if binding.source in part.exchanges and binding.destination in targets and binding not in part.edges:
+            part.add_edge(binding, decode_arguments(binding.arguments))
+        # Else a topic at one of its ends is hidden: the edge comes when that is shown.
 
     # ---- things -----------------------------------------------------------------------------------------------
 
@@ -123,12 +153,7 @@ class Follower:
 
     def policies_of_queue(self, info: QueueInfo) -> tuple[PolicyPut | None, PolicyPut | None]:
         """The user's policy and the operator's that the queue obeys."""
-        here = self._policies.get(info.vhost, ())
-        kinds = policies.queue_kinds(info.type)
-        return (
-            policies.policy_of((each for each in here if not each.operator), info.name, kinds),
-            policies.policy_of((each for each in here if each.operator), info.name, kinds),
-        )
+        return policies.policies_of_queue(self._policies.get(info.vhost, ()), info.name, info.type)
 
     def policy_of_exchange(self, info: ExchangeInfo) -> PolicyPut | None:
         here = self._policies.get(info.vhost, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from twinlog.amqp.arguments import known_arguments, same, shown
+from twinlog.amqp.arguments import MAX_AGE, MAX_BYTES, SEGMENT_BYTES, age_seconds, known_arguments, same, shown
 from twinlog.amqp.codes import ACCESS_REFUSED, PRECONDITION_FAILED, RESOURCE_LOCKED, refuse
 from twinlog.amqp.ports import STREAM, Caller, ExchangeInfo, QueueInfo
 from twinlog.wire.amqp import Table, read_table, write_table
@@ -77,8 +77,18 @@ def check_same_queue(
     _check_same(what, "auto_delete", info.auto_delete, auto_delete)
     _check_same(what, "x-queue-type", info.type, kind)
     mine, theirs = known_arguments(info.type, info.arguments), known_arguments(info.type, arguments)
+    if info.type == STREAM:
+        mine, theirs = _kept_by_topic(mine), _kept_by_topic(theirs)
     for argument in {**mine, **theirs}:
         _check_same(what, argument, mine.get(argument), theirs.get(argument))
+
+
+def _kept_by_topic(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Of a stream only what is a config of its topic is compared, ages by how long they are."""
+    kept: dict[str, Any] = {name: arguments[name] for name in (MAX_BYTES, SEGMENT_BYTES) if name in arguments}
+    if MAX_AGE in arguments:
+        kept[MAX_AGE] = f"{age_seconds(arguments[MAX_AGE])}s"
+    return kept
 
 
 def check_same_exchange(

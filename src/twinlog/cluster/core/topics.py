@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from twinlog.base import Refused
@@ -20,9 +20,10 @@ from twinlog.cluster.kinds.topics import (
     TopicErased,
     runs,
 )
-from twinlog.cluster.ports import Rules
+from twinlog.cluster.ports import NamesTaken, Rules
 from twinlog.cluster.record import Record
 from twinlog.cluster.settings import ControllerSettings
+from twinlog.cluster.streams import clash_with_topics, place_of, queue_names, unbound
 from twinlog.cluster.types import Decision, Outcome, PartitionsWanted, Permit, TopicWanted, no_limit
 from twinlog.host import Chance
 
@@ -46,9 +47,11 @@ def create_topics(
     settings: ControllerSettings,
     chance: Chance,
     permit: Permit = no_limit,
+    taken: NamesTaken | None = None,
 ) -> Decision[Topic]:
-    """Each topic that can be made, with its values, and the reason for each that cannot."""
-    plan = _CreatePlan(image, wanted, rules, settings, chance, permit)
+    """Each topic that can be made, with its values, and the reason for each that cannot. ``taken`` knows the names of
+    AMQP; without it nobody asks for those."""
+    plan = _CreatePlan(image, wanted, rules, settings, chance, permit, taken)
     outcomes: list[Outcome[Topic]] = []
     for each in wanted:
         try:
@@ -69,9 +72,11 @@ class _CreatePlan:
         settings: ControllerSettings,
         chance: Chance,
         permit: Permit,
+        taken: NamesTaken | None,
     ) -> None:
         self.permit = permit
         self.image = image
+        self.taken = taken
         self.rules = rules
         self.settings = settings
         self.chance = chance
@@ -79,6 +84,7 @@ class _CreatePlan:
         self.records: list[Record] = []
         self.names: set[str] = set()
         self.name_keys: dict[str, str] = {}
+        self.queues: dict[tuple[str, str], str] = {}  # of the topics of this request, with the topic
         if any(rules.topic_name_key(each.name) is not None for each in wanted):  # else nobody needs the walk
             for name in image.topics_by_name:
                 self._note_key(name)
@@ -90,6 +96,7 @@ class _CreatePlan:
             partitions = self._assigned_partitions(wanted, wanted.assignments)
         else:
             partitions = self._placed_partitions(wanted)
+        self._check_stream_names(wanted.name, len(partitions))
         self.permit(len(partitions))
         self.room.note(partitions)
         topic = Topic(wanted.name, new_topic_id(self.image, self.chance), tuple(partitions))
@@ -118,6 +125,17 @@ class _CreatePlan:
                 f"topic '{name}' would collide with '{self.name_keys[key]}': "
                 "in names of metrics '.' and '_' look the same",
             )
+
+    def _check_stream_names(self, name: str, partitions: int) -> None:
+        if self.taken is None or not self.taken.sees(name):
+            return
+        check_stream_names(self.image, name, partitions, self.taken, queue_names(place_of(name).name, partitions))
+        vhost, queue = place_of(name)
+        queues = [(vhost, each) for each in queue_names(queue, partitions)]
+        for each in queues:
+            if each in self.queues:
+                raise _clash(name, self.queues[each])
+        self.queues |= dict.fromkeys(queues, name)
 
     def _values(self, wanted: TopicWanted) -> dict[str, str]:
         values: dict[str, str] = {}
@@ -160,8 +178,34 @@ class _CreatePlan:
         return [check_assignment(self.image, assignments[index], factor) for index in range(count)]
 
 
+def check_stream_names(image: Image, name: str, partitions: int, taken: NamesTaken, queues: Iterable[str]) -> None:
+    """``Refused`` if AMQP could not show the topic with so many partitions, ``queues`` of which are new."""
+    other = clash_with_topics(image, name, partitions)
+    if other is not None:
+        raise _clash(name, other)
+    vhost, exchange = place_of(name)
+    holder = taken.holder(vhost, queues, exchange if partitions > 1 else None)
+    if holder is not None:
+        raise Refused(
+            Reason.INVALID_TOPIC_EXCEPTION,
+            f"AMQP's clients would see topic '{name}' with {partitions} partitions under a name that is taken by "
+            f"the {holder} in vhost '{vhost}'",
+        )
+
+
+def _clash(name: str, other: str) -> Refused:
+    return Refused(
+        Reason.INVALID_TOPIC_EXCEPTION,
+        f"AMQP's clients would see a partition of topic '{name}' under the name of one of topic '{other}'",
+    )
+
+
 def create_partitions(
-    image: Image, wanted: Sequence[PartitionsWanted], settings: ControllerSettings, permit: Permit = no_limit
+    image: Image,
+    wanted: Sequence[PartitionsWanted],
+    settings: ControllerSettings,
+    permit: Permit = no_limit,
+    taken: NamesTaken | None = None,
 ) -> Decision[Topic]:
     """More partitions for topics that exist. Each topic may be named once."""
     assert len({each.name for each in wanted}) == len(wanted)
@@ -174,12 +218,19 @@ def create_partitions(
             if topic is None:
                 raise Refused(Reason.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic '{each.name}'")
             added = _added_partitions(image, topic, each, room)
+            have = len(topic.partitions)
+            if taken is not None and taken.sees(topic.name):
+                name = place_of(topic.name).name
+                new = list(queue_names(name, have + len(added)))[have if have > 1 else 0 :]
+                check_stream_names(image, topic.name, have + len(added), taken, new)
             permit(len(added))
             room.note(added)
         except Refused as refused:
             outcomes.append(refused)
             continue
         records.append(PartitionsAdded(topic.topic_id, runs(added)))
+        if have == 1:  # the queue of its name becomes an exchange
+            records += unbound(image, topic, exchange=False, queues=[place_of(topic.name).name])
         outcomes.append(Topic(topic.name, topic.topic_id, topic.partitions + tuple(added)))
     return Decision(records, outcomes)
 
@@ -220,7 +271,10 @@ def delete_topics(image: Image, topic_ids: Sequence[bytes], permit: Permit = no_
             outcomes.append(refused)
             continue
         gone.add(topic_id)
-        records.append(TopicDeleted(topic.name, topic_id, len(topic.partitions)))
+        partitions = len(topic.partitions)
+        names = queue_names(place_of(topic.name).name, partitions)
+        records += unbound(image, topic, exchange=partitions > 1, queues=names)
+        records.append(TopicDeleted(topic.name, topic_id, partitions))
         outcomes.append(topic)
     return Decision(records, outcomes)
 

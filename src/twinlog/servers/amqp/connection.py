@@ -85,6 +85,7 @@ class AmqpConnection:
         self._close_asked = False  # by the client, while channels had something to finish
         self._unsynced = 0
         self._kept = 0  # what our stream was told that we keep
+        self._charges = 0  # of quotas, for which it waits
         self._timer: Timer | None = None
         self._halves_idle = 0
         self._received_seen = 0
@@ -204,6 +205,18 @@ class AmqpConnection:
             self._hold("disk")
         elif size < 0:
             self._release("disk")
+
+    def charge(self, size: int) -> None:
+        wait_ms = self.server.broker.streams_charge(self.caller.user, size)
+        if wait_ms:
+            self._charges += 1
+            self._hold("quota")
+            self.server.tasks.later(wait_ms, self._charge_is_paid)
+
+    def _charge_is_paid(self) -> None:
+        self._charges -= 1
+        if not self._charges:
+            self._release("quota")
 
     # ---- events -----------------------------------------------------------------------------------------------
 

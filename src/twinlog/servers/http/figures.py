@@ -244,6 +244,8 @@ def overview_totals(managed: Managed) -> dict[str, int]:
         ready = unacked = 0
         for part in managed.topology.graph:
             for info in part.queues.values():
+                if info.twin is not None:
+                    continue  # what is in streams waits for nobody
                 status = managed.messages.status(info)
                 ready += status.ready
                 unacked += status.unacked

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
-from twinlog.amqp.ports import STREAM, ExchangeInfo, QueueInfo, QueueStatus
+from twinlog.amqp.ports import ExchangeInfo, QueueInfo, QueueStatus
 from twinlog.amqp.routing.graph import ExchangeNode, VhostGraph
 from twinlog.cluster.kinds.bindings import Binding
 from twinlog.cluster.kinds.policies import PolicyPut
@@ -112,8 +112,8 @@ def queue_view(managed: Managed, info: QueueInfo) -> dict[str, Any]:
     view |= message_stats(info.traffic.told(), rates)
     if info.type != "classic":
         view |= {"leader": managed.node_name, "members": [managed.node_name], "online": [managed.node_name]}
-    if info.type == STREAM and info.name in managed.image.topics_by_name:
-        view["twin"] = {"topic": info.name}
+    if info.twin is not None:
+        view["twin"] = {"topic": info.twin.topic, "partition": info.twin.partition}
     return view
 
 
@@ -214,6 +214,8 @@ def vhost_view(managed: Managed, vhost: VhostPut) -> dict[str, Any]:
     part = managed.topology.graph.vhosts.get(vhost.name)
     if part is not None and managed.messages is not None:
         for info in part.queues.values():
+            if info.twin is not None:
+                continue  # what is in streams waits for nobody
             status = queue_status(managed, info)
             ready += status.ready
             unacked += status.unacked

@@ -83,6 +83,8 @@ class Taker:
         self.no_ack = no_ack
         self.exclusive = False
         self.priority = trial.chance.below(2)
+        self.prefetch = 0
+        self.shares_limit = False
         self.arguments: Table = {}
         self.owner: object = self
         self.room = room

@@ -5,12 +5,14 @@ Import adds, and never deletes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count
 from typing import Any, Final
 
 from twinlog.amqp.ports import Caller
 from twinlog.amqp.topology.rules import PREDECLARED_NAMES
+from twinlog.amqp.topology.twins import SUPER_STREAM
 from twinlog.base import Refused
 from twinlog.cluster.kinds.policies import POLICIES
 from twinlog.cluster.kinds.users import PERMISSIONS, TOPIC_PERMISSIONS, USERS, PermissionPut, TopicPermissionPut
@@ -206,7 +208,11 @@ async def import_document(managed: Managed, user: str, content: dict[str, Any], 
         await put(managed, f"policy {name}", partial(managed.administration.put_policy, policy))
     # Whoever may import may declare; the user's patterns count for single requests.
     for entry in sections["exchanges"]:
-        await import_exchange(managed, user, entry, vhost)
+        streams = streams_of(entry, sections)
+        if len(streams) > 1:
+            await import_super_stream(managed, user, entry, streams, vhost)
+        else:
+            await import_exchange(managed, user, entry, vhost)
     for entry in sections["queues"]:
         await import_queue(managed, user, entry, vhost)
     for entry in sections["bindings"]:
@@ -277,6 +283,40 @@ async def import_exchange(managed: Managed, user: str, entry: dict[str, Any], vh
             internal=flag(entry, "internal"),
             arguments=table(entry, "arguments"),
             done=done,
+        ),
+    )
+
+
+def streams_of(exchange: dict[str, Any], sections: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The streams of a super stream, in the order of their partitions; none if they are not what a topic would have."""
+    if table(exchange, "arguments").get(SUPER_STREAM) is not True:
+        return []
+    name, place = text(exchange, "name"), exchange.get("vhost")
+    queues = {text(each, "name"): each for each in sections["queues"] if each.get("vhost") == place}
+    bound = {
+        str(each.get("destination")): each.get("routing_key")
+        for each in sections["bindings"]
+        if each.get("vhost") == place and each.get("source") == name
+    }
+    streams: list[dict[str, Any]] = []
+    for index in count():
+        stream = f"{name}-{index}"
+        if bound.get(stream) != str(index) or stream not in queues:
+            return streams
+        streams.append(queues[stream])
+    return []
+
+
+async def import_super_stream(
+    managed: Managed, user: str, entry: dict[str, Any], streams: list[dict[str, Any]], vhost: str | None
+) -> None:
+    name = text(entry, "name")
+    caller = Caller(user, vhost or text(entry, "vhost"), NO_CONNECTION)
+    await put(
+        managed,
+        f"super stream {name}",
+        lambda done: managed.topology.declare_super_stream(
+            caller, name, len(streams), table(streams[0], "arguments"), done
         ),
     )
 

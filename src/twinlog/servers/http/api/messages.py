@@ -9,7 +9,8 @@ from dataclasses import fields
 from typing import Any, Final, NamedTuple
 
 from twinlog import _kernel
-from twinlog.amqp.ports import WRITE, Queue, QueueInfo
+from twinlog.amqp.durability import when_all_durable
+from twinlog.amqp.ports import WRITE, Appending, Queue, QueueInfo
 from twinlog.base import HostFault, Refused
 from twinlog.servers.http.api.exchanges import caller_of, known_exchange
 from twinlog.servers.http.api.queues import check_read, known_queue, messages_of
@@ -89,18 +90,17 @@ async def publish(managed: Managed, request: Request) -> Response:
         node.info.traffic.publish_out += len(targets)
         for info in targets:
             info.traffic.publish += 1
-        await durable(managed, outcome.mark)
+        await durable(managed, outcome.mark, outcome.appendings)
     else:
         managed.counts.drop_unroutable += 1
     return ok({"routed": bool(targets)})
 
 
-async def durable(managed: Managed, mark: int) -> None:
-    if mark:
-        fault = await outcome_of(
-            managed.tasks, lambda done: messages_of(managed).when_durable(mark, lambda fault: done(fault))
-        )
-        assert not isinstance(fault, HostFault)
+async def durable(managed: Managed, mark: int, appendings: Sequence[Appending]) -> None:
+    fault = await outcome_of(
+        managed.tasks, lambda done: when_all_durable(messages_of(managed), mark, appendings, lambda fault: done(fault))
+    )
+    assert not isinstance(fault, HostFault)
 
 
 def payload_of(body: dict[str, Any]) -> bytes:
@@ -313,6 +313,7 @@ async def move_some(
     stored: list[int] = []
     back: list[int] = []
     mark = 0
+    appendings: list[Appending] = []
     for _ in range(count):
         got = source.get(no_ack=False)
         if got is None:
@@ -331,9 +332,10 @@ async def move_some(
                 break
             accepted = outcome.accepted
             mark = max(mark, outcome.mark)
+            appendings += outcome.appendings
         (stored if accepted else back).append(got.number)
     try:
-        await durable(managed, mark)
+        await durable(managed, mark, appendings)
     except (HostFault, HttpError):
         back, stored = [*stored, *back], []
     for low, high in ranges(stored):

@@ -103,6 +103,10 @@ FAMILIES: Final[dict[str, Family]] = {
         Family("rabbitmq_queue_messages", GAUGE, "Messages, ready and unacked.", PER_QUEUE_LABELS),
         Family("rabbitmq_queue_messages_ready", GAUGE, "Messages that wait for a consumer.", PER_QUEUE_LABELS),
         Family("rabbitmq_queue_messages_unacked", GAUGE, "Messages delivered and not acknowledged.", PER_QUEUE_LABELS),
+        Family("twinlog_streams", GAUGE, "Stream queues: partitions of topics that AMQP sees."),
+        Family("twinlog_stream_consumers", GAUGE, "AMQP consumers of streams."),
+        Family("twinlog_stream_messages_refused_total", COUNTER, "Published messages that a stream did not take."),
+        Family("twinlog_stream_cache_bytes", GAUGE, "Memory of what was read from streams a moment ago."),
         Family("rabbitmq_connections_opened_total", COUNTER, "AMQP connections opened since the start."),
         Family("rabbitmq_connections_closed_total", COUNTER, "AMQP connections closed since the start."),
         Family("rabbitmq_channels_opened_total", COUNTER, "Channels opened since the start."),
@@ -352,6 +356,13 @@ def add_amqp(managed: Managed, page: Page, totals: Mapping[str, int]) -> None:
     page.add("rabbitmq_channels", sum(1 for _ in clients.channels()) if clients else 0)
     page.add("rabbitmq_consumers", sum(1 for _ in clients.consumers()) if clients else 0)
     page.add("rabbitmq_queues", sum(len(part.queues) for part in managed.topology.graph))
+    streams = sum(info.twin is not None for part in managed.topology.graph for info in part.queues.values())
+    page.add("twinlog_streams", streams)
+    if managed.messages is not None:
+        figures = managed.messages.stream_figures()
+        page.add("twinlog_stream_consumers", figures.consumers)
+        page.add("twinlog_stream_messages_refused_total", figures.refused)
+        page.add("twinlog_stream_cache_bytes", figures.cache_bytes)
     for name in ("connections", "channels"):
         page.add(f"rabbitmq_{name}_opened_total", totals.get(f"{name[:-1]}_created", 0))
         page.add(f"rabbitmq_{name}_closed_total", totals.get(f"{name[:-1]}_closed", 0))
@@ -415,6 +426,7 @@ async def per_object(managed: Managed, request: Request) -> Response:
     most = managed.settings.metric_labels_max
     left_out = 0
     queues = [info for part in managed.topology.graph for info in part.queues.values()]
+    queues.sort(key=lambda info: info.twin is not None)  # streams have lines as topics, too
     for at, info in enumerate(queues[:most]):
         if at % ITEMS_A_TURN == ITEMS_A_TURN - 1:
             await breath(managed.tasks)

@@ -7,6 +7,7 @@ from typing import Any
 
 from twinlog.base import Refused
 from twinlog.cluster import ConfigOp, ConfigOperation, ConfigsWanted, PartitionsWanted, Topic, TopicWanted
+from twinlog.cluster.streams import place_of
 from twinlog.kafka.config_values import ConfigEntry, Source
 from twinlog.kafka.names import is_internal
 from twinlog.kafka.partition import Partition
@@ -95,13 +96,15 @@ def topic_view(managed: Managed, topic: Topic) -> dict[str, Any]:
 
 
 def twins_of(managed: Managed, topic: Topic) -> list[dict[str, str]]:
-    """Streams on the AMQP side that are this topic."""
-    found = []
-    for part in managed.topology.graph:
-        info = part.queues.get(topic.name)
-        if info is not None and info.type == "stream":
-            found.append({"vhost": part.name, "stream": info.name})
-    return found
+    """The stream on the AMQP side that is this topic, or the super stream."""
+    vhost, name = place_of(topic.name)
+    if len(topic.partitions) > 1:
+        exchange = managed.topology.find_exchange(vhost, name)
+        is_shown = exchange is not None and exchange.twin == topic.name
+        return [{"vhost": vhost, "super_stream": name}] if is_shown else []
+    info = managed.topology.find_queue(vhost, name)
+    is_shown = info is not None and info.twin is not None and info.twin.topic_id == topic.topic_id
+    return [{"vhost": vhost, "stream": name}] if is_shown else []
 
 
 def partition_view(managed: Managed, partition: Partition, topic: Topic) -> dict[str, Any]:
