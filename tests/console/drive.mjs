@@ -16,6 +16,11 @@ page.on('pageerror', (error) => seen.errors.push(error.message))
 page.on('dialog', (dialog) => { seen.dialogs.push(dialog.message()); void dialog.dismiss() })
 page.on('request', (request) => { if (!request.url().startsWith(base) && !request.url().startsWith('data:')) seen.elsewhere.push(request.url()) })
 
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+const RULES = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }
+// What is behind an open dialog is inert.
+const at = async () => (await page.locator('dialog[open]').count() ? page.locator('dialog[open]') : page)
+
 const steps = {
   open: (hash) => page.goto(`${base}/${hash}`),
   reload: () => page.reload(),
@@ -27,10 +32,17 @@ const steps = {
     seen.errors.length = 0 // the first look for a session is answered by 401
   },
   see: (text) => page.getByText(text, { exact: false }).first().waitFor(),
-  click: (name) => page.getByRole('button', { name }).first().click(),
+  click: async (name) => (await at()).getByRole('button', { name }).first().click(),
+  row: (name) => page.getByRole('button', { name, exact: true }).first().click(),
   follow: (name) => page.getByRole('link', { name, exact: true }).first().click(),
   tab: (name) => page.getByRole('tab', { name }).click(),
-  fill: (label, text) => page.getByLabel(label).first().fill(text),
+  fill: async (label, text) => (await at()).getByLabel(label).first().fill(text),
+  choose: async (label, option) => (await at()).getByLabel(label).first().selectOption(option),
+  check: async (name, coloursOnly = false) => {
+    await page.evaluate(axe)
+    const found = await page.evaluate((rules) => axe.run(document, rules), coloursOnly ? { runOnly: ['color-contrast'] } : RULES)
+    seen.answers[name] = found.violations.map((each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(' | ')}`)
+  },
   tabs: async (expression) => {
     for (let press = 0; press < 40; press += 1) {
       if (await page.evaluate(expression)) return
@@ -41,6 +53,8 @@ const steps = {
   press: (key, times = 1) => Promise.all(Array.from({ length: times }, () => page.keyboard.press(key))),
   answer: async (name) => { await page.locator('dialog[open]').getByRole('button', { name }).click(); await page.locator('dialog[open]').waitFor({ state: 'detached' }) },
   shoot: async (name) => { await page.waitForTimeout(150); await page.screenshot({ path: `${folder}/${name}.png` }) },
+  // Chromium reports each 404 that a page asked for on purpose.
+  forgive: () => { seen.errors = seen.errors.filter((each) => !/^Failed to load resource: .* 404/.test(each)) },
   scheme: (scheme) => page.emulateMedia({ colorScheme: scheme }),
   size: (width, height) => page.setViewportSize({ width, height }),
   ask: async (name, expression) => { seen.answers[name] = await page.evaluate(expression) },

@@ -1,90 +1,23 @@
-"""The console in Chromium, page by page: it works, nothing comes from elsewhere, and no name does anything.
-
-Screenshots of every page are written to ``.screenshots`` (or to what ``TWINLOG_TEST_SCREENSHOTS`` names).
-"""
+"""The console in Chromium: somebody works with it, nothing comes from elsewhere, and no name does anything."""
 
 from __future__ import annotations
 
+import base64
 import json
-import os
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-import pytest
-
+from tests.console.browser import LOGIN, NEEDED, drive
 from tests.kit.http import Api
 from twinlog.testing import Broker
 
-ROOT = Path(__file__).parents[2]
-DRIVER = Path(__file__).parent / "drive.mjs"
-BUILT = ROOT / "src" / "twinlog" / "servers" / "http" / "static" / "index.html"
-SHOTS = Path(os.environ.get("TWINLOG_TEST_SCREENSHOTS", ROOT / ".screenshots"))
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PLAYWRIGHT = ROOT / "console" / "node_modules" / "playwright-core"
-
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
-    pytest.mark.skipif(not BUILT.exists() or not PLAYWRIGHT.exists(), reason="needs `make console`, which needs npm"),
-    pytest.mark.timeout(180),
-]
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "'\"><svg onload=alert(1)>",
-    "\u202eevil\u202c\u2066name\u2069",
-    "a" * 255,
-    "${7*7}{{7*7}}",
-    "javascript:alert(1)",
-    "bell\u0007 escape\u001b[31m",
-]
-
-
-@pytest.fixture
-def broker() -> Iterator[Broker]:
-    """One a test: the ten thousand queues of one would push the few of another out of sight."""
-    with Broker(settings={"http.listen": "127.0.0.1:0", "amqp.listen": "127.0.0.1:0"}) as broker:
-        yield broker
-        assert "Traceback" not in broker.log
-
-
-@pytest.fixture
-def api(broker: Broker) -> Api:
-    return Api(broker.http)
-
-
-def drive(broker: Broker, folder: Path, steps: list[list[Any]]) -> dict[str, Any]:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    plan = folder / "plan.json"
-    plan.write_text(json.dumps(steps))
-    done = subprocess.run(
-        ["node", str(DRIVER), f"http://{broker.http}", str(SHOTS), str(plan)],
-        capture_output=True,
-        text=True,
-        timeout=170,
-        check=False,
-        env={**os.environ, "CHROMIUM": str(CHROMIUM)},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert "failed" not in seen, seen["failed"]
-    assert seen["dialogs"] == []
-    assert seen["elsewhere"] == [], "the console needs no internet"
-    assert seen["errors"] == [], "no error, and no report of the content security policy"
-    answers: dict[str, Any] = seen["answers"]
-    return answers
-
+pytestmark = NEEDED
 
 SCROLL_DOWN = """(() => {
     const box = document.querySelector('.body')
     box.scrollTop = box.scrollHeight
     return box.scrollHeight
 })()"""
-LOGIN = [["open", ""], ["see", "One broker"], ["shoot", "login"], ["login", "guest", "guest"]]
 
 
 def test_somebody_works_through_topics_and_groups(broker: Broker, api: Api, tmp_path: Path) -> None:
@@ -156,7 +89,7 @@ def test_offsets_of_a_group_are_reset_after_a_look_at_what_would_be(broker: Brok
         ["shoot", "group-reset"],
         ["answer", "Set them"],
         ["tab", "Lag over time"],
-        ["see", "Lag while this page is open"],
+        ["see", "Records dealt with, a second"],
         ["shoot", "group"],
         ["open", "#/groups"],
         ["see", "readers"],
@@ -229,52 +162,11 @@ def test_somebody_works_through_queues_and_exchanges(broker: Broker, api: Api, t
     assert api.get("/api/queues/%2F/dead")["messages"] == 0
 
 
-def test_hostile_names_are_text_on_every_page(broker: Broker, api: Api, tmp_path: Path) -> None:
-    pages = ["#/", "#/queues", "#/exchanges", "#/people", "#/connections", "#/alarms", "#/topics", "#/groups"]
-    for name in HOSTILE:
-        path = quote(name, safe="")
-        api.put(f"/api/queues/%2F/{path}")
-        properties = {"app_id": name[:200], "headers": {name[:100]: name}}
-        message = {"routing_key": name, "payload": name, "payload_encoding": "string", "properties": properties}
-        api.post("/api/exchanges/%2F/amq.default/publish", message)
-        if len(name) < 128:
-            api.put(f"/api/exchanges/%2F/{path}", {"type": "topic"})
-            api.post(f"/api/bindings/%2F/e/{path}/q/{path}", {"routing_key": name})
-            api.put(f"/api/vhosts/{path}", {"description": name})
-            api.put(f"/api/users/{path}", {"password": "x", "tags": "management"})
-            pages.append(f"#/exchanges/%2F/{path}")
-        pages.append(f"#/queues/%2F/{path}")
-    api.put("/api/topics/hostile-records")
-    for name in HOSTILE:
-        record = {"key": name, "value": f'{{"a": {json.dumps(name)}}}', "headers": [{"name": name, "value": name}]}
-        api.post("/api/topics/hostile-records/records", record)
-    steps: list[list[Any]] = [*LOGIN]
-    for number, page in enumerate(pages):
-        steps += [["open", page], ["until", "document.querySelector('main h1') !== null"]]
-        if page.startswith("#/queues/%2F"):
-            steps += [["click", "Look at the first messages"], ["click", "1"]]
-        steps.append(["shoot", f"hostile-{number:02}"])
-    steps += [
-        ["open", "#/topics/hostile-records"],
-        ["see", "javascript:alert"],
-        ["click", "0"],
-        ["shoot", "hostile-records"],
-    ]
-    steps += [
-        ["open", "#/queues"],
-        ["see", "javascript:alert(1)"],
-        ["ask", "turned", "/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.querySelector('main').innerText)"],
-        ["ask", "made", "document.querySelectorAll('main script, main img, main svg[onload]').length"],
-    ]
-    seen = drive(broker, tmp_path, steps)
-    assert seen == {"turned": False, "made": 0}
-
-
 def test_ten_thousand_queues_and_five_thousand_partitions_are_quick(broker: Broker, api: Api, tmp_path: Path) -> None:
     made = [{"name": f"many-{number:05}", "vhost": "/", "durable": False} for number in range(10_000)]
     api.post("/api/definitions", {"queues": made})
     api.put("/api/topics/wide", {"partitions": 5000})
-    steps = [
+    steps: list[list[Any]] = [
         *LOGIN,
         ["ask", "began", "performance.now()"],
         ["open", "#/queues"],
@@ -297,6 +189,76 @@ def test_ten_thousand_queues_and_five_thousand_partitions_are_quick(broker: Brok
     assert seen["scrolled"] > 300_000
     assert seen["rows"] < 100, "only the rows in sight are in the page"
     assert seen["partition rows"] < 100
+
+
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": "Order",
+        "fields": [
+            {"name": "id", "type": "long"},
+            {"name": "drink", "type": "string"},
+            {"name": "tags", "type": {"type": "array", "items": "string"}},
+            {"name": "note", "type": ["null", "string"]},
+            {"name": "paid", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+            {"name": "next", "type": ["null", "Order"]},
+        ],
+    }
+)
+# 7, "tea", ["a"], "x", 12.34, the first millisecond of 1970, none.
+ORDER = b"\x0e" + b"\x06tea" + b"\x02\x02a\x00" + b"\x02\x02x" + b"\x04\x04\xd2" + b"\x00" + b"\x00"
+
+
+def length(data: bytes) -> bytes:
+    """Avro's way to write a length: twice it, seven bits a byte."""
+    value, written = 2 * len(data), b""
+    while value > 0x7F:
+        written += bytes((value & 0x7F | 0x80,))
+        value >>= 7
+    return written + bytes((value,)) + data
+
+
+def avro_file() -> bytes:
+    head = b"\x02" + length(b"avro.schema") + length(SCHEMA.encode()) + b"\x00"
+    return b"Obj\x01" + head + b"s" * 16 + b"\x02" + length(ORDER) + b"s" * 16
+
+
+def test_avro_is_read_by_a_schema_that_somebody_gives_or_that_is_in_it(
+    broker: Broker, api: Api, tmp_path: Path
+) -> None:
+    api.put("/api/topics/drinks")
+    for value in (b"\0\0\0\0\x2a" + ORDER, avro_file(), b"\0\0\0\0\x2a" + ORDER[:9], ORDER):
+        api.post("/api/topics/drinks/records", {"value": {"base64": base64.b64encode(value).decode()}})
+    steps: list[list[Any]] = [
+        *LOGIN,
+        ["open", "#/topics/drinks"],
+        ["row", "0"],
+        ["see", "perhaps Avro with schema 42 of a registry"],
+        ["row", "1"],
+        ["see", "by the schema in it"],
+        ["see", '"paid": "12.34"'],
+        ["choose", "Show as", "avro"],
+        ["row", "0"],
+        ["see", "which the broker does not have"],
+        ["fill", "Avro schema", "{"],
+        ["see", "The schema is not JSON"],
+        ["fill", "Avro schema", SCHEMA],
+        ["see", "schema 42 of a registry, by your schema"],
+        ["see", '"drink": "tea"'],
+        ["see", "1970-01-01T00:00:00.000Z"],
+        ["shoot", "avro"],
+        ["row", "2"],
+        ["see", "not read as Avro: the bytes end too early"],
+        ["row", "3"],
+        ["see", '"note": "x"'],
+        ["reload"],
+        ["row", "3"],
+        ["see", '"note": "x"'],
+        ["choose", "Show as", "bytes"],
+        ["see", "000000  0e 06 74 65 61"],
+    ]
+    drive(broker, tmp_path, steps)
 
 
 def test_everything_is_reached_by_keyboard_and_has_a_name(broker: Broker, api: Api, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Node:
     """``start`` returns when clients are served, ``stop`` when everything is on stable storage and marked clean.
 
     ``on_failed`` hears when the node cannot go on (its metadata can no longer be written); then stop the process.
+    ``on_log_open`` hears of the logs that a start has opened: so many, of so many.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Node:
         self.addresses: dict[str, Address | None] = {plan.name: None for plan in sides}
         self.closed_because: dict[str, str] = {}
         self.on_failed: Callable[[HostFault], None] = lambda fault: None
+        self.on_log_open: Callable[[int, int], None] = lambda done, total: None
         self._plans = sides
         self.sides: list[Side] = []
         directories = [settings.identity.data_dir, *settings.identity.more_data_dirs]
@@ -171,6 +173,7 @@ class Node:
         return [Endpoint("PLAINTEXT", "" if told.host in EVERYWHERE else told.host, told.port, "PLAINTEXT")]
 
     def _recovering(self, done: int, total: int) -> None:
+        self.on_log_open(done, total)
         if done == total or done % 1000 == 0:
             self.log.info("logs are open", done=done, total=total)
 

@@ -41,6 +41,7 @@ def serve(
     announce: Callable[[Node], None],
     warnings: tuple[str, ...] = (),
     ready_file: str | None = None,
+    on_log_open: Callable[[int, int], None] | None = None,
 ) -> int:
     """Runs a node until it is told to stop; the exit code."""
     refuse_without_asserts()
@@ -48,7 +49,7 @@ def serve(
     _kernel.set_malloc_thresholds()
 
     async def main(host: Host) -> int:
-        return await NodeProcess(host, settings, announce, ready_file).run(warnings)
+        return await NodeProcess(host, settings, announce, ready_file, on_log_open).run(warnings)
 
     return run(main)
 
@@ -57,11 +58,18 @@ class NodeProcess:
     """One node, one loop, until the end of both."""
 
     def __init__(
-        self, host: Host, settings: NodeSettings, announce: Callable[[Node], None], ready_file: str | None
+        self,
+        host: Host,
+        settings: NodeSettings,
+        announce: Callable[[Node], None],
+        ready_file: str | None,
+        on_log_open: Callable[[int, int], None] | None = None,
     ) -> None:
         self._log = LineLog(host.clock, write_line, settings.log_lines)
         self._node = Node(host, settings, self._log)
         self._node.on_failed = self._failed
+        if on_log_open is not None:
+            self._node.on_log_open = on_log_open
         self._node.resident_bytes = resident_bytes
         self._node.memory_total_bytes = memory_total_bytes()
         self._node.descriptors_max = descriptors_max()

@@ -41,12 +41,16 @@ def show(
 
 
 @app.command()
-def explain(name: Annotated[str, typer.Argument(help="The setting, like node.id.")]) -> None:
+def explain(name: Annotated[str, typer.Argument(help="The setting, like node.id.")], json: Json = False) -> None:
     """Say what a setting does and which values it takes."""
     entry = ENTRIES.get(name)
     if entry is None:
         fail(f"there is no setting {name}", "See `twinlog config show`.", code=2)
     setting = entry.setting
+    if json:
+        told = {"setting": name, "doc": setting.doc, "allowed": setting.allowed, "live": setting.live}
+        print_json(told | {"default": setting.show(setting.default), "variable": entry.variable})
+        return
     print(f"{name}: {setting.doc}")
     print(f"  It must be {setting.allowed}. Default: {setting.show(setting.default) or 'nothing'}.")
     print(f"  {'Counts while the node runs' if setting.live else 'Counts after a restart'}. Variable: {entry.variable}")

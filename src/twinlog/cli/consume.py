@@ -15,6 +15,7 @@ import typer
 
 from twinlog.cli.ending import fail
 from twinlog.cli.options import BOOTSTRAP_DEFAULT, Bootstrap, connected, moment
+from twinlog.cli.progress import Bar
 from twinlog.client import Client, Consumer, Membership, Record
 from twinlog.client.blocking import EARLIEST, LATEST
 
@@ -75,12 +76,20 @@ def consume(
         consumer = Consumer(client, committed_only=committed)
         consumer.assign(topic, starts)
         try:
-            run(consumer, topic, ends, count, render)
+            with bar_for(count or sum(max(0, ends[each] - starts[each]) for each in ends)) as bar:
+                run(consumer, topic, ends, count, render, bar)
         except KeyboardInterrupt:
             sys.stdout.flush()
 
 
-def run(consumer: Consumer, topic: str, ends: dict[int, int], count: int, render: Callable[[Record], bytes]) -> None:
+def bar_for(total: int) -> Bar:
+    """Only where the records go elsewhere, and there is an end to them."""
+    return Bar("reading", total=total, wanted=bool(total) and not sys.stdout.isatty())
+
+
+def run(
+    consumer: Consumer, topic: str, ends: dict[int, int], count: int, render: Callable[[Record], bytes], bar: Bar
+) -> None:
     """Prints until ``count`` records were printed or every partition reached its end; without both, for ever."""
     output = sys.stdout.buffer
     printed = 0
@@ -95,6 +104,7 @@ def run(consumer: Consumer, topic: str, ends: dict[int, int], count: int, render
                 output.flush()
                 return
         output.flush()
+        bar.reach(printed)
         stop_at_ends(consumer, topic, ends)
 
 

@@ -11,6 +11,7 @@ import typer
 from twinlog.base import HostFault
 from twinlog.cli.ending import fail
 from twinlog.cli.options import Json, print_json
+from twinlog.cli.progress import Bar
 from twinlog.host.local.disk import LocalDisk
 from twinlog.storage.inspection import SeenBatch, SegmentReading
 
@@ -38,11 +39,13 @@ def inspect(
         try:
             reading = SegmentReading(LocalDisk(None), str(path))  # type: ignore[arg-type]  # it syncs nothing
             lines: list[dict[str, Any]] = []
-            for seen in reading:
-                if json and (batches or records):
-                    lines.append(batch_facts(seen, records))
-                elif batches or records:
-                    show_batch(seen, records)
+            with Bar(path.name, total=reading.size, in_bytes=True, wanted=json or not (batches or records)) as bar:
+                for seen in reading:
+                    bar.reach(seen.position)
+                    if json and (batches or records):
+                        lines.append(batch_facts(seen, records))
+                    elif batches or records:
+                        show_batch(seen, records)
         except (HostFault, ValueError) as wrong:
             fail(str(wrong), "Name a file like logs/<topic id>-0/00000000000000000000.log.")
         damaged |= bool(reading.faults)

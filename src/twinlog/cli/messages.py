@@ -10,7 +10,7 @@ import typer
 from twinlog.cli.amqp_options import AMQP_DEFAULT, Amqp, amqp_client
 from twinlog.cli.api import USER_DEFAULT, As, Vhost
 from twinlog.cli.ending import fail
-from twinlog.cli.nouns import arguments_of
+from twinlog.cli.nouns.shared import arguments_of
 from twinlog.cli.options import Json, print_json
 from twinlog.client.amqp_core import Content
 from twinlog.wire.amqp import Properties

@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
 from twinlog.cli.ending import fail
 from twinlog.cli.options import BOOTSTRAP_DEFAULT, Bootstrap, connected, pairs
+from twinlog.cli.progress import Bar
 from twinlog.client import Producer
 from twinlog.client.outbox import CODECS, Headers
 
@@ -51,7 +52,11 @@ def produce(
         fail(f"{file}: {fault.strerror}")
     size = file.stat().st_size if file else 0
     started = time.monotonic()
-    with connected(bootstrap) as client, source as opened, Meter(size, quiet) as meter:
+    # Whoever types sees what is sent without a bar.
+    progress = Bar(
+        "sending", total=size, in_bytes=True, wanted=not quiet and (file is not None or not sys.stdin.isatty())
+    )
+    with connected(bootstrap) as client, source as opened, progress as bar:
         producer = Producer(client, acks=ACKS[acks], codec=compression)
         for lines, idle in chunks_of_lines(opened):
             for line in lines:
@@ -59,7 +64,7 @@ def produce(
                 producer.add(topic, value, key, headers=headers, partition=partition)
             if idle:
                 producer.flush()  # somebody types, or a pipe pauses: what came must not wait for more
-            meter.show(sum(map(len, lines)) + len(lines))
+            bar.advance(sum(map(len, lines)) + len(lines))
         producer.flush()
     if not quiet:
         report(producer, time.monotonic() - started)
@@ -94,40 +99,3 @@ def report(producer: Producer, seconds: float) -> None:
         f"{producer.confirmed_records:,} records, {megabytes:,.1f} MB in {seconds:.2f} s ({rate:,.0f} records/s)",
         file=sys.stderr,
     )
-
-
-class Meter:
-    """A progress bar for long input, on standard error, when a person looks at it."""
-
-    def __init__(self, total_bytes: int, quiet: bool) -> None:
-        self._total_bytes = total_bytes
-        self._wanted = not quiet and sys.stderr.isatty() and not sys.stdin.isatty()
-        self._started = time.monotonic()
-        self._bar: Any = None
-        self._done_bytes = 0
-
-    def __enter__(self) -> Meter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def show(self, more_bytes: int) -> None:
-        self._done_bytes += more_bytes
-        if not self._wanted:
-            return
-        if self._bar is None and time.monotonic() - self._started > 1:
-            self._bar = self._begin()
-        if self._bar:
-            self._bar.update(self._bar.task_ids[0], completed=self._done_bytes)
-
-    def _begin(self) -> Any:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-        columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task("", total=self._total_bytes or None)
-        bar.start()
-        return bar

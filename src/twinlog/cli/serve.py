@@ -11,6 +11,7 @@ from twinlog import __version__
 from twinlog.app.settings import ENTRIES, FLAGS, OFF
 from twinlog.app.sources import Choice, SettingsError, choose
 from twinlog.cli.ending import fail
+from twinlog.cli.progress import Bar
 
 if TYPE_CHECKING:
     from twinlog.app.node import Node
@@ -77,7 +78,19 @@ def serve_with(arguments: argparse.Namespace) -> int:
     choice = choice_from(arguments)
     from twinlog.app.process import serve
 
-    return serve(choice.settings(), announce=announce, warnings=tuple(choice.warnings), ready_file=arguments.ready_file)
+    with Bar("opening logs") as bar:
+
+        def ready(node: Node) -> None:
+            bar.end()
+            announce(node)
+
+        return serve(
+            choice.settings(),
+            announce=ready,
+            warnings=tuple(choice.warnings),
+            ready_file=arguments.ready_file,
+            on_log_open=bar.reach,
+        )
 
 
 def announce(node: Node) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from twinlog.cli.api import HTTP_DEFAULT, USER_DEFAULT, Api, As, Where, asking, path
-from twinlog.cli.nouns import harmless
+from twinlog.cli.nouns.shared import harmless
 from twinlog.cli.options import Json, print_json
 
 ROWS: Final = 12
