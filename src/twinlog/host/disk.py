@@ -102,5 +102,6 @@ class Disk(Protocol):
 
         It covers what was written before the call. Many files are made durable by one sync of their
         file system. Rounds asked for meanwhile wait for their turn. ``small``: a few kilobytes in a file that does not
-        grow; a disk that is quicker than the way to another thread and back may do that at once.
+        grow; a disk that is quicker than the way to another thread and back may do that at once, and then ``done``
+        is called before this call returns.
         """

@@ -317,8 +317,12 @@ class Fetches:
 
     def wake(self, fetch: Fetch) -> None:
         if not self._woken:
-            self._soon(self._look_again)
+            self._soon(self._after_confirmations)
         self._woken.append(fetch)
+
+    def _after_confirmations(self) -> None:
+        """The answers of the producers, whose records these fetches wait for, leave first: they are ready."""
+        self._soon(self._look_again)
 
     def _look_again(self) -> None:
         woken, self._woken = self._woken, []

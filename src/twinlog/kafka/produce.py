@@ -36,14 +36,16 @@ KERNEL_REASONS: Final[dict[int, str]] = {
 class Production:
     """One produce request on its way; ``response`` is its answer once it is done.
 
-    ``append`` does all that can be done now. If something has to wait for the disk, ``on_done`` is called once, when
-    the last part is stable or has failed.
+    ``append`` does all that can be done now. If something has to wait for the disk, ``wait`` says who is called once,
+    when the last part is stable or has failed. What did not have to wait knows nobody: with a cycle of references for
+    each request the garbage collector took a tenth of the time.
     """
 
-    __slots__ = ("_on_done", "failed_any", "response", "waiting")
+    __slots__ = ("_is_over", "_on_done", "failed_any", "response", "waiting")
 
-    def __init__(self, on_done: Callable[[Production], None]) -> None:
-        self._on_done: Callable[[Production], None] | None = on_done
+    def __init__(self) -> None:
+        self._on_done: Callable[[Production], None] | None = None
+        self._is_over = False
         self.response = ProduceResponse()
         self.failed_any = False
         self.waiting = 0
@@ -57,7 +59,7 @@ class Production:
         now_ms: int,
         result_of: ResultOf | None = None,
     ) -> bool:
-        """True: the response is final. False: ``on_done`` follows. ``result_of`` is asked for the results of a
+        """True: the response is final. False: ``wait`` says who gets it. ``result_of`` is asked for the results of a
         transactional request: they say whether their batches may be written."""
         code = ErrorCode.NONE if acks in ACKS_ALLOWED else ErrorCode.INVALID_REQUIRED_ACKS
         # We wait for ourselves as well: an append that takes the log offline fails those before it, which must not send
@@ -110,6 +112,10 @@ class Production:
                 results.append(result)
             self.response.responses.append(TopicProduceResponse(partition_responses=results, **named))
 
+    def wait(self, on_done: Callable[[Production], None]) -> None:
+        """Who is called when the response is final."""
+        self._on_done = on_done
+
     def stored(self, token: object) -> None:
         assert isinstance(token, AppendResult)
         token.waits = False
@@ -119,13 +125,13 @@ class Production:
 
     def failed(self, token: object, code: int) -> None:
         assert isinstance(token, AppendResult)
-        if self._on_done is not None:
+        if not self._is_over:
             self._fail(token, code)
         self.stored(token)
 
     def expire(self) -> None:
         """Time is over: what is not stable yet is reported so, and may still become stable later."""
-        if self._on_done is None:
+        if self._is_over:
             return
         for topic in self.response.responses:
             for result in topic.partition_responses:
@@ -135,9 +141,11 @@ class Production:
 
     def abandon(self) -> None:
         """Nobody wants the answer any more."""
+        self._is_over = True
         self._on_done = None
 
     def _done(self) -> None:
+        self._is_over = True
         on_done, self._on_done = self._on_done, None
         if on_done is not None:
             on_done(self)

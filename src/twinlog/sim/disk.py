@@ -27,6 +27,7 @@ class SimPlatter:
         self.name = name
         self.loop = loop
         self.chance = chance.fork("platter")
+        self.haste = chance.fork("haste")
         self.trace = trace
         self.faults = DiskFaults(chance.fork("faults"))
         self.root = Directory()
@@ -274,6 +275,10 @@ class SimDisk:
         held = [cast(SimFile, file) for file in files]
         for file in held:
             self._check_open(file)
+        stalled = self.platter.loop.now_us < self.platter.stalled_until_us
+        if small and not self._rounds and not stalled and self.platter.haste.one_in(2):
+            done(self._fault_of(held, [], self.platter.serial))
+            return
         self._rounds.append((held, list(directories), done))
         if len(self._rounds) == 1:
             self._begin_round()
@@ -298,17 +303,21 @@ class SimDisk:
             self.platter.loop.call_at_us(until_us, self._end_round, serial_last, context=self._context)
             return
         files, directories, done = self._rounds.popleft()
-        fault: HostFault | None = None
+        fault = self._fault_of(files, directories, serial_last)
+        if self._rounds:
+            self._begin_round()
+        done(fault)
+
+    def _fault_of(self, files: Sequence[SimFile], directories: Sequence[str], serial_last: int) -> HostFault | None:
+        """Syncs; what failed, or None."""
         try:
             for file in files:
                 self._sync_file(file, serial_last)
             for path in directories:
                 self._sync_directory(path, serial_last)
         except HostFault as raised:
-            fault = raised
-        if self._rounds:
-            self._begin_round()
-        done(fault)
+            return raised
+        return None
 
     def _sync_file(self, file: SimFile, serial_last: int) -> None:
         platter, inode = self.platter, file.inode

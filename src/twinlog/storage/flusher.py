@@ -12,7 +12,7 @@ the directory, which goes offline.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from twinlog.base import HostFault
@@ -86,9 +86,12 @@ class Flusher:
             if self._round is None and not self._scheduled:
                 self._plan_round()
         elif log not in self._soon:
-            self._later[log] = None
-            if self._timer is None:
-                self._timer = self._tasks.later(self._settings.flush_interval_ms, self._on_timer)
+            self._sync_later((log,))
+
+    def _sync_later(self, logs: Iterable[Syncable]) -> None:
+        self._later.update(dict.fromkeys(logs))
+        if self._timer is None:
+            self._timer = self._tasks.later(self._settings.flush_interval_ms, self._on_timer)
 
     def flush(self, done: Callable[[HostFault | None], None]) -> None:
         """Syncs everything that is dirty now, then calls ``done``."""
@@ -193,8 +196,7 @@ class Flusher:
             return True
         self._round_is_small = True
         self._journaled.update(logs)
-        for log in logs:
-            self.dirty(log, False)
+        self._sync_later(logs)
         self.rounds += 1
         self.files_synced += 1
         self._sync_began_us = self.monotonic_us()

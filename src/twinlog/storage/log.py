@@ -20,7 +20,7 @@ from typing import Final
 
 from twinlog._kernel import place_batch, scan_batches
 from twinlog.base import DiskFull, HostFault, Refused
-from twinlog.base.units import MIB
+from twinlog.base.units import KIB, MIB
 from twinlog.host import File
 from twinlog.storage.compacted import NEVER_COMPACTED, read_compacted
 from twinlog.storage.epochs import EpochHistory
@@ -46,6 +46,7 @@ from twinlog.storage.types import (
 
 RESERVE_FROM_BYTES: Final = 4 * MIB  # a log this large within one segment is busy enough to ask for room ahead
 SAVE_FROM_BYTES: Final = MIB  # below it, reading the segment again is as cheap as an index file
+COPIED_BYTES: Final = 4 * KIB  # up to here a copy is cheaper than a view
 NEVER_MS: Final = 1 << 62
 NEVER_RESERVED: Final = 1 << 62
 
@@ -240,8 +241,11 @@ class PartitionLog:
             position = segment.size
             if position + size > segment.reserved and position >= RESERVE_FROM_BYTES:
                 self._reserve(segment, file, position + size)
-            with memoryview(buffer) as view, view[off : off + size] as part:
-                file.append((part,))
+            if size <= COPIED_BYTES:
+                file.append((buffer[off : off + size],))
+            else:
+                with memoryview(buffer) as view, view[off : off + size] as part:
+                    file.append((part,))
         except DiskFull:
             self._home.on_full()
             if self._active is not None and self._active.file is not None:

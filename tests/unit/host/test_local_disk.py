@@ -16,7 +16,7 @@ from twinlog.host import Host
 from twinlog.host.local import run, system_calls
 from twinlog.host.local.disk import LocalDisk
 from twinlog.host.local.file import LocalFile
-from twinlog.host.local.sync import SYNCFS_FROM_FILES
+from twinlog.host.local.sync import QUICK_NS, SYNCFS_FROM_FILES
 
 NEVER_SYNCS = "/dev/full"  # a device that takes no bytes, and whose sync is an error
 
@@ -66,6 +66,34 @@ def test_a_failed_sync_of_the_file_system_fails_every_file_there(tmp_path: Path)
         os.close(kept)
         assert await synced(host, files[:SYNCFS_FROM_FILES]) is fault
         assert await synced(host, files[-1:]) is fault  # whose bytes were lost, the kernel did not say
+
+    on_disk(work)
+
+
+def test_a_quick_disk_syncs_what_is_small_before_it_answers(tmp_path: Path) -> None:
+    async def work(host: Host, disk: LocalDisk) -> None:
+        file = disk.open(f"{tmp_path}/f", create=True)
+        answers: list[Exception | None] = []
+        for mean_ns, at_once in ((QUICK_NS, False), (0, True)):
+            disk._sync_thread._small_sync_ns = mean_ns
+            answers.clear()
+            file.append([b"x"])
+            disk.start_sync([file], [], answers.append, small=True)
+            assert bool(answers) == at_once
+            assert await synced(host, [file]) is None  # rounds are answered in order
+            assert answers == [None]
+
+    on_disk(work)
+
+
+def test_a_sync_that_fails_at_once_is_told(tmp_path: Path) -> None:
+    async def work(host: Host, disk: LocalDisk) -> None:
+        broken = disk.open(NEVER_SYNCS)
+        disk._sync_thread._small_sync_ns = 0
+        answers: list[Exception | None] = []
+        disk.start_sync([broken], [], answers.append, small=True)
+        assert isinstance(answers[0], HostFault)
+        assert await synced(host, [broken]) is answers[0]
 
     on_disk(work)
 

@@ -16,6 +16,7 @@ import pytest
 import trustme
 
 from tests.kit.streams import Recorder, pattern
+from twinlog.base import HostFault
 from twinlog.host import FileSlice, Host, Listener
 from twinlog.host.local import LoopChoice, new_loop, run
 from twinlog.host.local.stream import LocalStream
@@ -139,6 +140,62 @@ def test_what_is_sent_in_one_turn_leaves_together(loop: LoopChoice) -> None:
             assert calls == [1]
             assert len(await away(client.recv, 1000)) == 50
             assert calls == [1, 1]
+
+    on_network(loop, work)
+
+
+def test_what_is_ready_leaves_before_more_is_understood(loop: LoopChoice) -> None:
+    async def work(host: Host) -> None:
+        server = Recorder()
+        queued: list[int] = []
+
+        def look(buffer: bytearray, start: int, end: int) -> int:
+            queued.append(server.stream.queued_bytes)
+            return end
+
+        server._take = look
+        client, _ = await raw_client(host, server)
+        stream = server.stream
+        assert isinstance(stream, LocalStream)
+        with client:
+            stream.send([b"an answer"])
+            stream.get_buffer(-1)[:1] = b"?"
+            stream.buffer_updated(1)
+            assert queued == [0]
+            assert await away(client.recv, 100) == b"an answer"
+
+    on_network(loop, work)
+
+
+def test_a_short_slice_is_read_at_once(loop: LoopChoice, tmp_path: Path) -> None:
+    async def work(host: Host) -> None:
+        server = Recorder()
+        client, _ = await raw_client(host, server)
+        file = host.disk.open(f"{tmp_path}/f", create=True)
+        file.append([pattern(1000)])
+        with client:
+            server.stream.send([b"<", FileSlice(file, 10, 500), b">"])
+            file.truncate(0)
+            file.close()
+            expected = b"<" + pattern(1000)[10:510] + b">"
+            received = b""
+            while len(received) < len(expected):
+                received += await away(client.recv, 1000)
+            assert received == expected
+
+    on_network(loop, work)
+
+
+def test_a_short_slice_of_a_shorter_file_breaks_the_connection(loop: LoopChoice, tmp_path: Path) -> None:
+    async def work(host: Host) -> None:
+        server = Recorder()
+        client, _ = await raw_client(host, server)
+        file = host.disk.open(f"{tmp_path}/f", create=True)
+        file.append([b"short"])
+        with client:
+            server.stream.send([FileSlice(file, 0, 6)])
+            await server.closed()
+            assert isinstance(server.reason, HostFault)
 
     on_network(loop, work)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +299,28 @@ def test_one_turn_of_the_loop_wakes_a_reader_once_for_all_that_came(node: Node) 
     node.sync()
     ((_, answer),) = reader.answers()
     assert [values(each.records) for each in answer.responses[0].partitions] == [[b"a"], [b"b"]]
+
+
+def test_what_producers_are_told_leaves_before_readers_are_looked_after(node: Node) -> None:
+    order: list[str] = []
+
+    class Telling(Client):
+        """What its stream would send at the end of the turn is told then."""
+
+        def send(self, parts: Sequence[object]) -> None:
+            self._node.tasks.soon(order.append, "told")
+
+    class Reading(Client):
+        def send(self, parts: Sequence[object]) -> None:
+            order.append("read")
+
+    node.topic("t")
+    node.hold_syncs()
+    Reading(node).send_request(fetch("t", 0, max_wait_ms=500), NAMED)
+    Telling(node).send_request(produce("t", batch(b"a")), 9)
+    assert order == []
+    node.sync()
+    assert order == ["told", "read"]
 
 
 # -- sessions

@@ -41,9 +41,13 @@ class LocalFile:
 
     def append(self, parts: Sequence[Buffer]) -> int:
         position = self.size
-        size = sum(map(len, parts))
         try:
-            written = os.pwritev(self.fd, parts, position) if len(parts) <= _PARTS_PER_CALL_MAX else 0
+            if len(parts) == 1:
+                size = len(parts[0])
+                written = os.pwrite(self.fd, parts[0], position)
+            else:
+                size = sum(map(len, parts))
+                written = os.pwritev(self.fd, parts, position) if len(parts) <= _PARTS_PER_CALL_MAX else 0
             if written != size:
                 self._write_rest(b"".join(parts), position, written)
         except OSError as error:
@@ -54,7 +58,9 @@ class LocalFile:
     def write_at(self, position: int, data: Buffer) -> None:
         assert 0 <= position <= self.size, (position, self.size)
         try:
-            self._write_rest(data, position, 0)
+            written = os.pwrite(self.fd, data, position)
+            if written != len(data):
+                self._write_rest(data, position, written)
         except OSError as error:
             raise self._cut_back(self.size, error) from error
         self.size = max(self.size, position + len(data))

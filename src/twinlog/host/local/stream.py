@@ -183,6 +183,8 @@ class LocalStream(BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         self.received_bytes += nbytes
+        if self._flush_planned and not self._writer.blocked:
+            self._flush()  # what is ready does not wait until more is understood
         if self._incoming.took(nbytes) and not self._closing:
             self._deliver()
 

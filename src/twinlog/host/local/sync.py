@@ -53,11 +53,11 @@ class SyncThread:
         self._file_systems.watch(file)
 
     def start(self, round_: SyncRound) -> None:
+        if round_.small and self._small_sync_ns < QUICK_NS and not self._waiting:
+            round_.done(self._fault_of(round_))
+            return
         for file in round_.files:
             file.hold()
-        if round_.small and self._small_sync_ns < QUICK_NS and not self._waiting:
-            self._loop.call_soon(self._finish, round_, self._fault_of(round_))
-            return
         self._waiting += 1
         if self._thread is None:
             self._thread = Thread(target=self._run, name="twinlog-sync", daemon=True)
@@ -97,10 +97,6 @@ class SyncThread:
 
     def _answered(self, round_: SyncRound, fault: HostFault | None) -> None:
         self._waiting -= 1
-        self._finish(round_, fault)
-
-    @staticmethod
-    def _finish(round_: SyncRound, fault: HostFault | None) -> None:
         for file in round_.files:
             file.release()
         round_.done(fault)

@@ -20,6 +20,10 @@ BUFFERS_PER_CALL_MAX: Final = 256
 TURN_BYTES_MAX: Final = 4 * MIB  # then other connections have their turn
 FILE_STEP_BYTES: Final = 1 * MIB  # of what may be cold: asked about, warmed and sent at a time
 TLS_STEP_BYTES: Final = 128 * KIB
+# Up to here reading costs less than a sendfile and the two sends around it: docs/adr/0003-host.md
+READ_UP_TO_BYTES: Final = 32 * KIB
+
+SHORTER: Final = "shorter than what was to be sent"
 
 _Part: TypeAlias = Buffer | FileSlice
 
@@ -54,8 +58,13 @@ class Writer:
         for part in parts:
             if type(part) is FileSlice:
                 size = part.size
-                if size:
-                    cast(LocalFile, part.file).hold()
+                file = cast(LocalFile, part.file)
+                if size <= READ_UP_TO_BYTES and file.is_hot(part.position):
+                    part = file.read_at(part.position, size)
+                    if len(part) != size:
+                        raise HostFault(file.path, SHORTER)
+                elif size:
+                    file.hold()
             else:
                 size = len(part)
                 self._in_memory_bytes += size
@@ -129,7 +138,7 @@ class Writer:
 
     def _sent_file(self, part: FileSlice, count: int) -> None:
         if count == 0:
-            raise HostFault(part.file.path, "shorter than what was to be sent")
+            raise HostFault(part.file.path, SHORTER)
         self.queued_bytes -= count
         if count == part.size:
             self._queue.popleft()

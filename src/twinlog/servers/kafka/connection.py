@@ -34,6 +34,7 @@ class KafkaConnection:
 
     def __init__(self, server: KafkaServer) -> None:
         self._server = server
+        self._broker = server.broker
         self._settings = server.broker.settings
         self._frame_max = server.frame_max_bytes
         self._stream: Stream
@@ -41,7 +42,6 @@ class KafkaConnection:
         self._slots_hold_produces = False
         self._out: list[bytes | bytearray | memoryview | FileSlice] = []
         self._out_bytes = 0
-        self._flush_asked = False
         self._reading = False  # on_bytes is running
         self._held = False  # the next request has to wait
         self._muted_until_ms: int | None = None
@@ -88,7 +88,7 @@ class KafkaConnection:
         self._heard_at_ms = self._server.monotonic_ms()
         self.connected_ms = self._server.now_ms()
         if self._server.admit(self):
-            wait_ms = self._server.broker.quotas.charge_connection(self.peer[0], self._server.now_ms())
+            wait_ms = self._broker.quotas.charge_connection(self.peer[0], self._server.now_ms())
             if wait_ms:  # too many came from there of late
                 wait_ms = min(wait_ms, CONNECTION_WAIT_MS_MAX)
                 self._heard_at_ms += wait_ms
@@ -177,10 +177,10 @@ class KafkaConnection:
                 raise ProtocolViolation(f"API key {api_key} in version {version} is not served")
             self._take([unsupported_api_versions(correlation_id)])
             return
-        if self._server.broker.quotas.watches_time:
+        if self._broker.quotas.watches_time:
             context.started_us = self._server.monotonic_us()
         try:
-            parts = route.start(self._server.broker, buffer, body, end, context)
+            parts = route.start(self._broker, buffer, body, end, context)
         except (ProtocolViolation, AssertionError):
             raise  # a broken invariant stops the node
         except Exception as bug:
@@ -231,27 +231,21 @@ class KafkaConnection:
             slots.popleft()
             self._take(parts)
         if not self._reading:
-            if self._out and not slots:
+            if self._out:
                 self._flush()
-            elif self._out and not self._flush_asked:
-                # What waits behind it often has its answer in this same round: they leave together.
-                self._flush_asked = True
-                self._server.tasks.soon(self._flush_asked_for)
             if self._held:
                 self._go_on()
         if self._draining and not slots:
             self.close()
 
-    def _flush_asked_for(self) -> None:
-        self._flush_asked = False
-        if self._out:
-            self._flush()
-
     def _take(self, parts: Parts) -> None:
-        self._out.extend(parts)
+        out = self._out
+        size = self._out_bytes
         for part in parts:
-            self._out_bytes += part.size if type(part) is FileSlice else len(part)
-        if self._out_bytes > SEND_AT_ONCE_BYTES:
+            out.append(part)
+            size += part.size if type(part) is FileSlice else len(part)
+        self._out_bytes = size
+        if size > SEND_AT_ONCE_BYTES:
             self._flush()
             if self._stream.queued_bytes > self._stream.queue_high_bytes:
                 self._hold()  # on_writable ends it
@@ -284,8 +278,11 @@ class KafkaConnection:
     # -- time ----------------------------------------------------------------------------------------------------
 
     def set_deadline(self, context: RequestContext, timeout_ms: int) -> None:
-        context.deadline_ms = self._server.monotonic_ms() + max(timeout_ms, 0)
-        self._arm(context.deadline_ms)
+        # A request is nearly always parked while its bytes are looked at, and then the time is known.
+        now_ms = self.now_us // 1000 if self._reading else self._server.monotonic_ms()
+        context.deadline_ms = deadline_ms = now_ms + timeout_ms if timeout_ms > 0 else now_ms
+        if self._timer is None or deadline_ms < self._timer_at_ms:
+            self._arm(deadline_ms)
 
     def mute(self, throttle_ms: int) -> None:
         """The client used more than its share: its next request waits. The answer itself does not."""
@@ -298,7 +295,7 @@ class KafkaConnection:
     def charge_time(self, context: RequestContext) -> int:
         """What a request took of its client's share of time."""
         spent_us = self._server.monotonic_us() - context.started_us
-        quotas = self._server.broker.quotas
+        quotas = self._broker.quotas
         throttle_ms = quotas.charge_time(self.principal, context.client_id, spent_us, self.now_ms)
         if throttle_ms:
             self.mute(throttle_ms)
@@ -325,7 +322,7 @@ class KafkaConnection:
                 context.parked.expire()
         if self._crowded_bytes and self._reader_is_stuck(now_ms):
             self._server.log.warning("closed a Kafka connection", peer=self.peer[0], why="its reader takes nothing")
-            self._server.broker.metrics.slow_readers_closed += 1
+            self._broker.metrics.slow_readers_closed += 1
             self._closing = True
             self._stream.abort()
             return

@@ -47,8 +47,9 @@ class KafkaServer:
         return iter(list(self._connections))
 
     def answered(self, api_key: int, began_us: int) -> None:
-        figures = self.figures.get(api_key)
-        if figures is None:
+        try:
+            figures = self.figures[api_key]
+        except KeyError:
             figures = self.figures[api_key] = Histogram()
         figures.observe(self.monotonic_us() - began_us)
 

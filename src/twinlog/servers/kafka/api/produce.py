@@ -31,19 +31,19 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
         )
     except Malformed as broken:
         raise ProtocolViolation(str(broken)) from None
-    now_ms = context.now_ms
-    throttle_ms = broker.quotas.charge_produce(context.principal, context.client_id, end - body, now_ms)
+    connection = context.connection
+    now_ms = connection.now_ms
+    throttle_ms = broker.quotas.charge_produce(connection.principal, context.client_id, end - body, now_ms)
     if broker.memory_is_short and throttle_ms < SHORT_MEMORY_WAIT_MS:
         throttle_ms = SHORT_MEMORY_WAIT_MS
         broker.metrics.memory_delays += 1
     if throttle_ms:
-        context.connection.mute(throttle_ms)
-    reply = ProduceReply(context, throttle_ms)
-    production = reply.production
+        connection.mute(throttle_ms)
+    production = Production()
     result_of = None
     if transactional_id is not None and acks != 0:
         transactional = TransactionalProduce(broker, transactional_id, topics, context)
-        held = HeldProduce(broker, reply, transactional, topics, acks)
+        held = HeldProduce(broker, ProduceReply(context, throttle_ms), transactional, topics, acks)
         if not transactional.join(held.go_on):
             held.keep(buffer, body, end)
             context.park(held, timeout_ms)
@@ -54,10 +54,12 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
         production.abandon()
         if production.failed_any:
             # The only way to tell a producer that listens to no answers.
-            context.connection.break_off("a produce request with acks=0 was refused")
+            connection.break_off("a produce request with acks=0 was refused")
         return NO_ANSWER
+    reply = ProduceReply(context, throttle_ms)
     if done:
-        return reply.parts()
+        return reply.parts(production)
+    production.wait(reply.on_done)
     context.park(production, timeout_ms)
     return None
 
@@ -65,20 +67,20 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
 class ProduceReply:
     """Where the answer of a produce request goes."""
 
-    __slots__ = ("context", "production", "throttle_ms")
+    __slots__ = ("context", "throttle_ms")
 
     def __init__(self, context: RequestContext, throttle_ms: int) -> None:
         self.context = context
         self.throttle_ms = throttle_ms
-        self.production = Production(self.on_done)
 
     def on_done(self, production: Production) -> None:
-        self.context.reply_parts(self.parts())
+        self.context.reply_parts(self.parts(production))
 
-    def parts(self) -> Parts:
+    def parts(self, production: Production) -> Parts:
         context = self.context
-        response = self.production.response
-        response.throttle_time_ms = max(self.throttle_ms, context.charge_time())
+        response = production.response
+        throttle_ms = context.charge_time() if context.started_us else context.throttle_ms
+        response.throttle_time_ms = throttle_ms if throttle_ms > self.throttle_ms else self.throttle_ms
         return [encode_response(KEY, context.version, context.correlation_id, response)]
 
 
@@ -119,20 +121,22 @@ class HeldProduce:
     def go_on(self) -> None:
         if self._over:
             return
-        broker, context, production, copy = self._broker, self._reply.context, self._reply.production, self._let_go()
+        broker, context, copy = self._broker, self._reply.context, self._let_go()
         inflated_max_bytes = broker.settings.batch_inflated_max_bytes
         _, _, _, topics = parse_produce(copy, 0, len(copy), context.version, inflated_max_bytes)
-        result_of = self._transactional.result
-        if production.append(broker.partitions, topics, copy, self._acks, broker.now_ms(), result_of):
-            context.reply_parts(self._reply.parts())
+        production = Production()
+        if production.append(broker.partitions, topics, copy, self._acks, broker.now_ms(), self._transactional.result):
+            self._reply.on_done(production)
         else:
+            production.wait(self._reply.on_done)
             context.parked = production
 
     def expire(self) -> None:
         self._over = True
         self._let_go()
-        self._reply.production.refuse(self._topics, ErrorCode.REQUEST_TIMED_OUT)
-        self._reply.context.reply_parts(self._reply.parts())
+        production = Production()
+        production.refuse(self._topics, ErrorCode.REQUEST_TIMED_OUT)
+        self._reply.on_done(production)
 
     def abandon(self) -> None:
         self._over = True
