@@ -53,6 +53,7 @@ def managed_node(node: Node) -> Managed:
         messages=rooms.messages if rooms.is_open else None,
         clients=AmqpClients(node),
         started_ms=clock.now_ms(),
+        connections_max=node.settings.amqp.connections_max,
         memory_alarm_bytes=node.settings.amqp.memory_alarm_bytes,
         disk_free_min_bytes=node.settings.amqp.disk_free_min_bytes,
     )

@@ -103,6 +103,11 @@ class Figures:
             timer.cancel()
         self._pending.clear()
 
+    def forget(self) -> None:
+        """The past, not the totals."""
+        self.overview = Past()
+        self._pasts.clear()
+
     # ---- overview -----------------------------------------------------------------------------------------------
 
     def totals(self) -> Mapping[str, int]:

@@ -165,6 +165,8 @@ class Managed:
     started_ms: int = 0
     connections_memory_max_bytes: int = 0
     """What connections may hold; 0: nobody knows how much there is."""
+    connections_max: int = 0
+    """Of AMQP clients."""
     memory_alarm_bytes: int = 0
     """0: a share of what the machine has."""
     disk_free_min_bytes: int = 0

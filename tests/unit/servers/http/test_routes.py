@@ -13,6 +13,7 @@ OPEN_TO_ANYBODY = {
     "GET /",
     "GET /api",
     "GET /api.css",
+    "GET /api/auth",
     "GET /api/openapi.json",
     "GET /api/version",
     "GET /assets/{name}",

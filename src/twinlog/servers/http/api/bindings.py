@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from twinlog.amqp.routing.graph import Edge, VhostGraph
-from twinlog.servers.http.api.exchanges import caller_of
+from twinlog.servers.http.api.things import caller_of
 from twinlog.servers.http.bodies import body_of, table, text
 from twinlog.servers.http.listing import QUERY, listed
 from twinlog.servers.http.message import Request, Response, no_content, not_found, ok

@@ -17,9 +17,9 @@ from twinlog.base import Refused
 from twinlog.cluster.kinds.policies import POLICIES
 from twinlog.cluster.kinds.users import PERMISSIONS, TOPIC_PERMISSIONS, USERS, PermissionPut, TopicPermissionPut
 from twinlog.cluster.kinds.vhosts import VHOSTS, VhostPut
-from twinlog.servers.http.api.exchanges import NO_CONNECTION
 from twinlog.servers.http.api.overview import RABBITMQ_VERSION
 from twinlog.servers.http.api.policies import wanted_policy
+from twinlog.servers.http.api.things import NO_CONNECTION
 from twinlog.servers.http.api.users import wanted_user
 from twinlog.servers.http.bodies import body_of, flag, number, table, text, texts
 from twinlog.servers.http.message import HttpError, Request, Response, bad_request, no_content, ok

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from twinlog.amqp.ports import Caller
 from twinlog.amqp.routing.graph import ExchangeNode, VhostGraph
-from twinlog.servers.http.bodies import body_of, flag, same_name, table, text
-from twinlog.servers.http.listing import QUERY, listed
-from twinlog.servers.http.message import Request, Response, created, no_content, not_found, ok
+from twinlog.servers.http.api.things import add_lists, caller_of, declared, vhost_of
+from twinlog.servers.http.bodies import body_of, flag, table, text
+from twinlog.servers.http.listing import listed
+from twinlog.servers.http.message import Request, Response, no_content, not_found, ok
 from twinlog.servers.http.ports import Managed
-from twinlog.servers.http.router import USER, VHOST, Routes
-from twinlog.servers.http.views import bindings_from, bindings_to_exchange, exchange_view, visible_vhosts
+from twinlog.servers.http.router import VHOST, Routes
+from twinlog.servers.http.views import bindings_from, bindings_to_exchange, exchange_view
 from twinlog.servers.http.waiting import outcome_of
 from twinlog.wire.amqp import Properties
 
 routes = Routes("exchanges")
-
-NO_CONNECTION = -1
-"""What owns nothing exclusive: requests over HTTP."""
-
-
-def caller_of(request: Request) -> Caller:
-    return Caller(request.user, request.parameters["vhost"], NO_CONNECTION)
-
-
-@routes.get("/api/exchanges", USER, "Exchanges of all vhosts that the user may see.", query=QUERY)
-async def exchanges(managed: Managed, request: Request) -> Response:
-    assert request.asker is not None
-    return await show(managed, request, visible_vhosts(managed, request.asker))
-
-
-@routes.get("/api/exchanges/{vhost}", VHOST, "Exchanges of a vhost.", query=QUERY)
-async def exchanges_of_vhost(managed: Managed, request: Request) -> Response:
-    return await show(managed, request, [managed.topology.graph.vhosts[request.parameters["vhost"]]])
 
 
 async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> Response:
@@ -44,8 +28,11 @@ async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> R
     )
 
 
+add_lists(routes, "exchanges", "Exchanges", show)
+
+
 def known_exchange(managed: Managed, request: Request, name: str = "name") -> tuple[VhostGraph, ExchangeNode]:
-    part = managed.topology.graph.vhosts[request.parameters["vhost"]]
+    part = vhost_of(managed, request)
     exchange = request.parameters[name]
     node = part.exchanges.get("" if exchange == "amq.default" else exchange)
     if node is None:
@@ -74,13 +61,8 @@ def exchange(managed: Managed, request: Request) -> Response:
     answers=201,
 )
 async def put_exchange(managed: Managed, request: Request) -> Response:
-    body = body_of(request)
-    same_name(request, body, "name", "vhost")
-    caller, name = caller_of(request), request.parameters["name"]
-    known = managed.topology.find_exchange(caller.vhost, name) is not None
-    await outcome_of(
-        managed.tasks,
-        lambda done: managed.topology.declare_exchange(
+    def declare(caller: Caller, name: str, body: dict[str, Any], done: Callable[[Any], None]) -> None:
+        managed.topology.declare_exchange(
             caller,
             name,
             text(body, "type", "direct"),
@@ -90,9 +72,9 @@ async def put_exchange(managed: Managed, request: Request) -> Response:
             internal=flag(body, "internal"),
             arguments=table(body, "arguments"),
             done=done,
-        ),
-    )
-    return no_content() if known else created()
+        )
+
+    return await declared(managed, request, managed.topology.find_exchange, declare)
 
 
 @routes.delete(

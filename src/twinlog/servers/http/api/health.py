@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from twinlog import _kernel
 from twinlog.amqp.ports import Caller
-from twinlog.servers.http.api.exchanges import NO_CONNECTION
 from twinlog.servers.http.api.overview import alarms
 from twinlog.servers.http.api.queues import messages_of
+from twinlog.servers.http.api.things import NO_CONNECTION
 from twinlog.servers.http.message import Request, Response, bad_request, ok
 from twinlog.servers.http.ports import Managed
 from twinlog.servers.http.router import ANYBODY, USER, VHOST, Routes
@@ -60,19 +60,54 @@ def well(managed: Managed, request: Request) -> Response:
 
 
 for check, told in (
-    ("node-is-quorum-critical", "Whether quorum queues need this node; with one node every queue does, and none more."),
+    ("node-is-quorum-critical", "Whether queues lose their majority without this node; with one node there is none."),
     ("node-is-mirror-sync-critical", "Mirrors, which there are none of."),
-    ("ready-to-serve-clients", "Listeners are open."),
-    ("is-in-service", "The node is not drained."),
-    ("metadata-store/initialized", "The metadata were read."),
-    ("below-node-connection-limit", "There is room for more connections."),
+    ("metadata-store/initialized", "The metadata were read: without that nobody would answer."),
+    ("metadata-store/initialized/with-data", "As metadata-store/initialized."),
     ("quorum-queues-without-elected-leaders/all-vhosts", "Leaders, which one node always has."),
+    ("quorum-queues-without-elected-leaders/all-vhosts/pattern/{pattern}", "Leaders of some queues."),
 ):
     add_check(check, told)(well)
+routes.get(
+    "/api/health/checks/quorum-queues-without-elected-leaders/vhost/{vhost}/pattern/{pattern}",
+    VHOST,
+    "Leaders of some queues of a vhost.",
+)(well)
+
+
+def serving(managed: Managed, request: Request) -> Response:
+    """Clients come in, and what they bring can be stored."""
+    faults = [each.flusher.fault for each in managed.broker.store.directories if each.flusher.fault is not None]
+    if faults:
+        return failed(f"a data directory is offline: {faults[0]}")
+    addresses = managed.addresses()
+    if all(addresses.get(name) is None for name in ("kafka", "amqp")):
+        return failed("Neither Kafka nor AMQP clients are listened to")
+    return ok(WELL)
+
+
+for check, told in (
+    ("ready-to-serve-clients", "A listener is open, and the disks work."),
+    ("is-in-service", "As ready-to-serve-clients: a node that is drained answers nobody."),
+):
+    add_check(check, told)(serving)
+for path in ("/api/healthchecks/node", "/api/healthchecks/node/{node}"):
+    routes.get(path, USER, "RabbitMQ's old check: as ready-to-serve-clients.")(serving)
+
+
+@add_check("below-node-connection-limit", "There is room for more AMQP connections.")
+def below_limit(managed: Managed, request: Request) -> Response:
+    count = sum(1 for _ in managed.clients.connections()) if managed.clients else 0
+    if count < managed.connections_max:
+        return ok({**WELL, "current": count, "limit": managed.connections_max})
+    return failed("the limit of AMQP connections is reached", current=count, limit=managed.connections_max)
 
 
 @add_check("virtual-hosts", "All vhosts run.")
 def virtual_hosts(managed: Managed, request: Request) -> Response:
+    if managed.messages is None:
+        names = [part.name for part in managed.topology.graph]
+        return failed("Some virtual hosts are down: the queues could not be read", **{"virtual-hosts": names})
     return ok(WELL)
 
 

@@ -102,6 +102,16 @@ def parameters_of_vhost(managed: Managed, request: Request) -> Response:
     return ok([])
 
 
+@routes.get("/api/parameters/{component}/{vhost}/{name}", POLICYMAKER, "One runtime parameter: there is none.")
+def parameter(managed: Managed, request: Request) -> Response:
+    raise not_found()
+
+
+@routes.delete("/api/parameters/{component}/{vhost}/{name}", POLICYMAKER, "Deletes a runtime parameter: there is none.")
+def delete_parameter(managed: Managed, request: Request) -> Response:
+    raise not_found()
+
+
 @routes.put("/api/parameters/{component}/{vhost}/{name}", POLICYMAKER, "Refused: there are no such plug-ins.")
 def put_parameter(managed: Managed, request: Request) -> Response:
     raise bad_request(f"there is no component {request.parameters['component']} that takes parameters")
@@ -122,3 +132,10 @@ def global_parameter(managed: Managed, request: Request) -> Response:
 @routes.put("/api/global-parameters/{name}", ADMINISTRATOR, "Refused: the cluster takes no parameters.")
 def put_global_parameter(managed: Managed, request: Request) -> Response:
     raise bad_request("this cluster takes no global parameters")
+
+
+@routes.delete("/api/global-parameters/{name}", ADMINISTRATOR, "Deletes a parameter of the cluster: there is none.")
+def delete_global_parameter(managed: Managed, request: Request) -> Response:
+    if request.parameters["name"] == "cluster_name":
+        raise bad_request("the cluster's name is given once, when its first node starts")
+    raise not_found()

@@ -12,8 +12,9 @@ from twinlog import _kernel
 from twinlog.amqp.durability import when_all_durable
 from twinlog.amqp.ports import WRITE, Appending, Queue, QueueInfo
 from twinlog.base import HostFault, Refused
-from twinlog.servers.http.api.exchanges import caller_of, known_exchange
+from twinlog.servers.http.api.exchanges import known_exchange
 from twinlog.servers.http.api.queues import check_read, known_queue, messages_of
+from twinlog.servers.http.api.things import caller_of
 from twinlog.servers.http.bodies import body_of, check_table, number, table, text
 from twinlog.servers.http.message import HttpError, Request, Response, bad_request, not_found, ok
 from twinlog.servers.http.ports import Managed

@@ -7,9 +7,9 @@ from typing import Any, Final
 from twinlog.amqp.routing.types import EXCHANGE_TYPES
 from twinlog.cluster.kinds.users import USERS
 from twinlog.servers.http.listing import columns_of, only
-from twinlog.servers.http.message import Request, Response, not_found, ok
+from twinlog.servers.http.message import Request, Response, bad_request, no_content, not_found, ok
 from twinlog.servers.http.ports import Managed
-from twinlog.servers.http.router import ANYBODY, MONITOR, USER, Routes
+from twinlog.servers.http.router import ADMINISTRATOR, ANYBODY, MONITOR, USER, Routes
 from twinlog.servers.http.views import message_stats, rate, visible_vhosts
 
 routes = Routes("node")
@@ -232,6 +232,20 @@ MEMORY_PARTS: Final = (
 def node_memory(managed: Managed, request: Request) -> Response:
     if request.parameters["name"] != managed.node_name:
         raise not_found()
+    return ok({"memory": memory_view(managed)})
+
+
+@routes.get("/api/nodes/{name}/memory/relative", MONITOR, "The same in percent.")
+def node_memory_relative(managed: Managed, request: Request) -> Response:
+    if request.parameters["name"] != managed.node_name:
+        raise not_found()
+    parts = memory_view(managed)
+    total = max(parts.pop("total")["rss"], 1)
+    del parts["strategy"]
+    return ok({"memory": {name: round(100 * size / total) for name, size in parts.items()} | {"total": 100}})
+
+
+def memory_view(managed: Managed) -> dict[str, Any]:
     resident = managed.machine.resident_bytes()
     queues = 0
     if managed.messages is not None:
@@ -243,12 +257,17 @@ def node_memory(managed: Managed, request: Request) -> Response:
     parts["other_system"] = max(0, resident - queues)
     parts["strategy"] = "rss"
     parts["total"] = {"erlang": resident, "rss": resident, "allocated": resident}
-    return ok({"memory": parts})
+    return parts
 
 
 @routes.get("/api/cluster-name", USER, "The cluster's name.")
 def cluster_name(managed: Managed, request: Request) -> Response:
     return ok({"name": f"twinlog@{managed.image.cluster_id}"})
+
+
+@routes.put("/api/cluster-name", ADMINISTRATOR, "Refused: the name is given once.")
+def put_cluster_name(managed: Managed, request: Request) -> Response:
+    raise bad_request("the cluster's name is given once, when its first node starts")
 
 
 @routes.get("/api/version", ANYBODY, "The release, as text.")
@@ -264,6 +283,11 @@ def extensions(managed: Managed, request: Request) -> Response:
 @routes.get("/api/feature-flags", USER, "RabbitMQ's feature flags: there are none to turn.")
 def feature_flags(managed: Managed, request: Request) -> Response:
     return ok([])
+
+
+@routes.put("/api/feature-flags/{name}/enable", ADMINISTRATOR, "Turns a feature flag on: there are none.")
+def enable_feature_flag(managed: Managed, request: Request) -> Response:
+    raise bad_request("there is no feature flag of that name: everything that this release can do is on")
 
 
 @routes.get("/api/deprecated-features", USER, "RabbitMQ's deprecated features: none.")
@@ -290,6 +314,30 @@ def auth_attempts(managed: Managed, request: Request) -> Response:
             }
         ]
     )
+
+
+@routes.get("/api/auth", ANYBODY, "How one logs in: by name and password.")
+def auth(managed: Managed, request: Request) -> Response:
+    return ok({"oauth_enabled": False})
+
+
+@routes.post("/api/rebalance/queues", ADMINISTRATOR, "Spreads leaders of queues: one node has them all.", answers=204)
+def rebalance(managed: Managed, request: Request) -> Response:
+    return no_content()
+
+
+@routes.delete("/api/reset", ADMINISTRATOR, "Forgets the past that charts show; totals go on.")
+def reset(managed: Managed, request: Request) -> Response:
+    managed.figures.forget()
+    return no_content()
+
+
+@routes.delete("/api/reset/{node}", ADMINISTRATOR, "As /api/reset.")
+def reset_node(managed: Managed, request: Request) -> Response:
+    if request.parameters["node"] != managed.node_name:
+        raise not_found()
+    managed.figures.forget()
+    return no_content()
 
 
 @routes.get("/api/figures", USER, "Totals of the last half hour, a sample every five seconds, for charts.")

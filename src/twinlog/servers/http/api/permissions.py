@@ -79,6 +79,18 @@ async def put_topic_permission(managed: Managed, request: Request) -> Response:
     return no_content() if known else created()
 
 
+@routes.delete(
+    "/api/topic-permissions/{vhost}/{user}/{exchange}", ADMINISTRATOR, "Takes a user's limits at one exchange away."
+)
+async def delete_topic_permission(managed: Managed, request: Request) -> Response:
+    vhost, user, exchange = (request.parameters[name] for name in ("vhost", "user", "exchange"))
+    if (vhost, user, exchange) not in managed.image.part(TOPIC_PERMISSIONS):
+        raise not_found()
+    administration = managed.administration
+    await outcome_of(managed.tasks, lambda done: administration.delete_topic_permissions(vhost, user, done, exchange))
+    return no_content()
+
+
 @routes.delete("/api/topic-permissions/{vhost}/{user}", ADMINISTRATOR, "Takes a user's limits away.")
 async def delete_topic_permissions(managed: Managed, request: Request) -> Response:
     vhost, user = request.parameters["vhost"], request.parameters["user"]

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from twinlog.amqp.ports import Messages, QueueInfo
+from collections.abc import Callable
+from typing import Any
+
+from twinlog.amqp.ports import Caller, Messages, QueueInfo
 from twinlog.amqp.routing.graph import VhostGraph
 from twinlog.servers.http.api.clients import consumer_view
-from twinlog.servers.http.api.exchanges import caller_of
-from twinlog.servers.http.bodies import body_of, flag, same_name, table
-from twinlog.servers.http.listing import QUERY, listed
-from twinlog.servers.http.message import HttpError, Request, Response, created, no_content, not_found, ok
+from twinlog.servers.http.api.things import add_lists, caller_of, declared, vhost_of
+from twinlog.servers.http.bodies import flag, table
+from twinlog.servers.http.listing import listed
+from twinlog.servers.http.message import HttpError, Request, Response, no_content, not_found, ok
 from twinlog.servers.http.ports import Managed
-from twinlog.servers.http.router import USER, VHOST, Routes
-from twinlog.servers.http.views import bindings_to_queue, queue_view, visible_vhosts
+from twinlog.servers.http.router import VHOST, Routes
+from twinlog.servers.http.views import bindings_to_queue, queue_view
 from twinlog.servers.http.waiting import outcome_of
 
 routes = Routes("queues")
-
-
-@routes.get("/api/queues", USER, "Queues of all vhosts that the user may see.", query=QUERY)
-async def queues(managed: Managed, request: Request) -> Response:
-    assert request.asker is not None
-    return await show(managed, request, visible_vhosts(managed, request.asker))
-
-
-@routes.get("/api/queues/detailed", USER, "As /api/queues.", query=QUERY)
-async def queues_detailed(managed: Managed, request: Request) -> Response:
-    assert request.asker is not None
-    return await show(managed, request, visible_vhosts(managed, request.asker))
-
-
-@routes.get("/api/queues/{vhost}", VHOST, "Queues of a vhost.", query=QUERY)
-async def queues_of_vhost(managed: Managed, request: Request) -> Response:
-    return await show(managed, request, [managed.topology.graph.vhosts[request.parameters["vhost"]]])
 
 
 async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> Response:
@@ -40,8 +26,11 @@ async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> R
     return await listed(managed.tasks, request, found, lambda info: info.name, lambda info: queue_view(managed, info))
 
 
+add_lists(routes, "queues", "Queues", show, "/api/queues/detailed")
+
+
 def known_queue(managed: Managed, request: Request, name: str = "name") -> tuple[VhostGraph, QueueInfo]:
-    part = managed.topology.graph.vhosts[request.parameters["vhost"]]
+    part = vhost_of(managed, request)
     info = part.queues.get(request.parameters[name])
     if info is None:
         raise not_found()
@@ -78,13 +67,8 @@ def queue_figures(managed: Managed, request: Request) -> Response:
     answers=201,
 )
 async def put_queue(managed: Managed, request: Request) -> Response:
-    body = body_of(request)
-    same_name(request, body, "name", "vhost")
-    caller, name = caller_of(request), request.parameters["name"]
-    known = managed.topology.find_queue(caller.vhost, name) is not None
-    await outcome_of(
-        managed.tasks,
-        lambda done: managed.topology.declare_queue(
+    def declare(caller: Caller, name: str, body: dict[str, Any], done: Callable[[Any], None]) -> None:
+        managed.topology.declare_queue(
             caller,
             name,
             passive=False,
@@ -94,9 +78,9 @@ async def put_queue(managed: Managed, request: Request) -> Response:
             arguments=table(body, "arguments"),
             server_named=False,
             done=done,
-        ),
-    )
-    return no_content() if known else created()
+        )
+
+    return await declared(managed, request, managed.topology.find_queue, declare)
 
 
 @routes.delete(

@@ -58,6 +58,11 @@ async def delete_users(managed: Managed, request: Request) -> Response:
     return no_content()
 
 
+@routes.get("/api/auth/hash_password/{password}", ADMINISTRATOR, "A password as definitions hold it, salted anew.")
+def hash_password(managed: Managed, request: Request) -> Response:
+    return ok({"ok": managed.administration.hashed(request.parameters["password"])})
+
+
 @routes.get("/api/users/{user}", ADMINISTRATOR, "One user.")
 def user(managed: Managed, request: Request) -> Response:
     return ok(user_view(known_user(managed, request), with_hash=True))

@@ -83,6 +83,13 @@ def protect_vhost(managed: Managed, request: Request) -> Response:
     raise forbidden("vhosts cannot be protected from deletion")
 
 
+@routes.delete("/api/vhosts/{vhost}/deletion/protection", ADMINISTRATOR, "Lifts a protection that there is not.")
+def unprotect_vhost(managed: Managed, request: Request) -> Response:
+    if request.parameters["vhost"] not in managed.image.part(VHOSTS):
+        raise not_found()
+    return no_content()
+
+
 @routes.get("/api/vhosts/{vhost}/permissions", ADMINISTRATOR, "Who may do what in the vhost.")
 def vhost_permissions(managed: Managed, request: Request) -> Response:
     name = request.parameters["vhost"]
