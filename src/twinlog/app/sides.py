@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from twinlog.base.address import Address, parse_address
 from twinlog.host import Listener, StreamHandler
@@ -32,13 +32,52 @@ class Side(Protocol):
     def connection_count(self) -> int: ...
 
 
-class KafkaSide:
-    """Kafka clients, in the clear."""
+class Server(Protocol):
+    """What a protocol's server has for its side."""
 
-    def __init__(self, node: Node) -> None:
+    def accept(self) -> StreamHandler: ...
+
+    def drain_all(self) -> None: ...
+
+    def close_all(self) -> None: ...
+
+    @property
+    def connection_count(self) -> int: ...
+
+
+ServerT = TypeVar("ServerT", bound=Server)
+
+
+class ServedSide(Generic[ServerT]):
+    """A side whose server is there from the start, in the clear."""
+
+    def __init__(self, node: Node, server: ServerT) -> None:
         self._network = node.host.network
         self._listener: Listener | None = None
-        self.server = KafkaServer(
+        self.server = server
+
+    async def open(self, address: Address) -> Address:
+        self._listener = await self._network.listen(address.host, address.port, self.server.accept)
+        return Address(*self._listener.address)
+
+    def close_door(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        self.server.drain_all()
+
+    def close_connections(self) -> None:
+        self.server.close_all()
+
+    @property
+    def connection_count(self) -> int:
+        return self.server.connection_count
+
+
+class KafkaSide(ServedSide[KafkaServer]):
+    """Kafka clients."""
+
+    def __init__(self, node: Node) -> None:
+        server = KafkaServer(
             broker=node.broker,
             clock=node.host.clock,
             tasks=node.host.tasks,
@@ -46,31 +85,14 @@ class KafkaSide:
             listener="PLAINTEXT",
             admission=node.admission,
         )
-
-    async def open(self, address: Address) -> Address:
-        self._listener = await self._network.listen(address.host, address.port, self.server.accept)
-        return Address(*self._listener.address)
-
-    def close_door(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-        self.server.drain_all()
-
-    def close_connections(self) -> None:
-        self.server.close_all()
-
-    @property
-    def connection_count(self) -> int:
-        return self.server.connection_count
+        super().__init__(node, server)
 
 
-class AmqpSide:
-    """AMQP clients, in the clear."""
+class AmqpSide(ServedSide[AmqpServer]):
+    """AMQP clients."""
 
     def __init__(self, node: Node) -> None:
-        self._network = node.host.network
-        self._listener: Listener | None = None
-        self.server = AmqpServer(
+        server = AmqpServer(
             broker=node.amqp.broker,
             clock=node.host.clock,
             tasks=node.host.tasks,
@@ -78,23 +100,8 @@ class AmqpSide:
             cluster_name=lambda: node.metadata.image.cluster_id or "twinlog",
             admission=node.admission,
         )
-        node.amqp.topology.on_vhost_deleted = self.server.close_vhost
-
-    async def open(self, address: Address) -> Address:
-        self._listener = await self._network.listen(address.host, address.port, self.server.accept)
-        return Address(*self._listener.address)
-
-    def close_door(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-        self.server.drain_all()
-
-    def close_connections(self) -> None:
-        self.server.close_all()
-
-    @property
-    def connection_count(self) -> int:
-        return self.server.connection_count
+        node.amqp.topology.on_vhost_deleted = server.close_vhost
+        super().__init__(node, server)
 
 
 class HttpSide:
