@@ -30,6 +30,7 @@ from twinlog.amqp.ports import Caller
 from twinlog.base import HostFault, ProtocolViolation, Refused
 from twinlog.host import Stream, Timer
 from twinlog.servers.amqp import handshake
+from twinlog.servers.amqp.pulse import Pulse, Signs
 from twinlog.servers.amqp.waits import Holds
 from twinlog.wire.amqp import HEARTBEAT, Method, decode_method, encode_method
 from twinlog.wire.amqp import methods as wire
@@ -41,7 +42,6 @@ EVENTS_PER_TURN_MAX: Final = 1000
 BYTES_PER_TURN_MAX: Final = 512 << 10
 FRAME_MAX_BEFORE_TUNE: Final = 8192
 FRAME_OVERHEAD: Final = 8
-IDLE_HALVES_MAX: Final = 4  # two whole timeouts, looked at twice in each
 
 CHANNEL_CLOSE: Final = (wire.ChannelClose.CLASS_ID, wire.ChannelClose.METHOD_ID)
 
@@ -87,12 +87,7 @@ class AmqpConnection:
         self._kept = 0  # what our stream was told that we keep
         self._charges = 0  # of quotas, for which it waits
         self._timer: Timer | None = None
-        self._halves_idle = 0
-        self._received_seen = 0
-        self._sent_seen = 0
-        self._stalled_since_ms = 0
-        self._queued_seen = 0
-        self._first_beat_sent = False
+        self._pulse: Pulse  # once it is open
         self.hears_blocked = False
         self._hears_login_failures = False
 
@@ -560,67 +555,31 @@ class AmqpConnection:
             self._stream.abort()
 
     def _watch(self) -> None:
-        """Twice a heartbeat (or as often as other limits need): sends one, and looks whether the client still lives."""
-        self._sent_seen = self.sent_bytes
-        self._received_seen = self._stream.received_bytes
-        self._queued_seen = 0
-        self._arm(self._watch_interval_ms(), self._on_watch)
+        self._pulse = Pulse(self.heartbeat_s, self.settings.send_stalled_max_ms)
+        self._pulse.begin(self._signs())
+        self._arm(self._pulse.interval_ms, self._on_watch)
 
-    def _watch_interval_ms(self) -> float:
-        interval = self.settings.send_stalled_max_ms / 4
-        if self.heartbeat_s:
-            interval = min(interval, self.heartbeat_s * 500)
-        return interval
+    def _signs(self) -> Signs:
+        stream = self._stream
+        return Signs(
+            self.server.monotonic_ms(), stream.received_bytes, self.sent_bytes, stream.queued_bytes, self._holds.any
+        )
 
     def _on_watch(self) -> None:
         self._timer = None
         if self.state != RUNNING:
             return
-        if self.heartbeat_s and not self._beat():
+        if why := self._pulse.look(self._signs()):
+            self.server.log.warning("closed an AMQP connection", peer=self.peer[0], why=why)
+            self._abort()
             return
-        if not self._drains():
-            return
+        if self._pulse.owes_beat:
+            self.send(HEARTBEAT)
+            self._pulse.has_beaten(len(HEARTBEAT))
         timeout_ms = self.settings.delivery_timeout_ms
         if timeout_ms:
             self._close_late_channels(timeout_ms)
-        self._arm(self._watch_interval_ms(), self._on_watch)
-
-    def _beat(self) -> bool:
-        received = self._stream.received_bytes
-        if received != self._received_seen or self._holds.any:
-            self._received_seen = received
-            self._halves_idle = 0
-        else:
-            self._halves_idle += 1
-            waited_ms = self._halves_idle * self._watch_interval_ms()
-            if self._halves_idle > IDLE_HALVES_MAX and waited_ms > self.heartbeat_s * 2000:
-                self.server.log.warning(
-                    "closed an AMQP connection", peer=self.peer[0], why="missed heartbeats from client"
-                )
-                self._abort()
-                return False
-        if not self._first_beat_sent or self.sent_bytes == self._sent_seen:
-            self._first_beat_sent = True
-            self.send(HEARTBEAT)
-        self._sent_seen = self.sent_bytes
-        return True
-
-    def _drains(self) -> bool:
-        """Whether the client takes what waits for it."""
-        queued = self._stream.queued_bytes
-        sent = self.sent_bytes - queued
-        now_ms = self.server.monotonic_ms()
-        if queued == 0 or sent != self._queued_seen:
-            self._queued_seen = sent
-            self._stalled_since_ms = now_ms
-            return True
-        if now_ms - self._stalled_since_ms < self.settings.send_stalled_max_ms:
-            return True
-        self.server.log.warning(
-            "closed an AMQP connection", peer=self.peer[0], why="it takes nothing of what it asked for"
-        )
-        self._abort()
-        return False
+        self._arm(self._pulse.interval_ms, self._on_watch)
 
     def _close_late_channels(self, timeout_ms: int) -> None:
         now_ms = self.broker.now_ms()
