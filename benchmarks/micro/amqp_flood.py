@@ -18,10 +18,13 @@ import select
 import socket
 import struct
 import time
+from collections.abc import Callable, Sequence
+from itertools import cycle
 
 HEADER = b"AMQP\x00\x00\x09\x01"
 BATCH = 100
 LOGIN = b"\x00guest\x00guest"
+TAG = b"c"
 
 
 def short(text: bytes) -> bytes:
@@ -72,15 +75,14 @@ class Client:
         return self.expect(*answer)
 
 
-def publishes(queue: bytes, body: bytes, persistent: bool) -> bytes:
+def publish(exchange: bytes, key: bytes, body: bytes, persistent: bool) -> bytes:
     properties = struct.pack(">HB", 0x1000, 2 if persistent else 1)
-    one = method(1, 60, 40, b"\x00\x00" + short(b"") + short(queue) + b"\x00")
-    one += frame(2, 1, struct.pack(">HHQ", 60, 0, len(body)) + properties) + frame(3, 1, body)
-    return one * BATCH
+    found = method(1, 60, 40, b"\x00\x00" + short(exchange) + short(key) + b"\x00")
+    return found + frame(2, 1, struct.pack(">HHQ", 60, 0, len(body)) + properties) + frame(3, 1, body)
 
 
-def delivery_size(queue: bytes, tag: bytes, body: bytes) -> int:
-    head = 4 + 1 + len(tag) + 8 + 1 + 1 + 1 + len(queue)
+def delivery_size(exchange: bytes, key: bytes, body: bytes) -> int:
+    head = 4 + 1 + len(TAG) + 8 + 1 + 1 + len(exchange) + 1 + len(key)
     return (8 + head) + (8 + 12 + 3) + (8 + len(body))
 
 
@@ -100,41 +102,44 @@ def resident_mib(pid: int | None) -> float:
 
 
 class Flood:
-    """One publisher, one consumer, one queue."""
+    """One publisher, one consumer, one queue. ``batches`` are published in turn, ``BATCH`` messages each; all messages
+    make deliveries of ``size`` bytes."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.arguments = arguments
-        self.queue = b"flood-transient" if arguments.transient else b"flood"
-        self.tag = b"c"
-        self.body = b"x" * arguments.body
-        self.batch = publishes(self.queue, self.body, not arguments.transient)
-        self.size = delivery_size(self.queue, self.tag, self.body)
-        self.publisher = Client(arguments.port)
-        durable = 0 if arguments.transient else 2
-        self.publisher.call(
-            1, (50, 10), b"\x00\x00" + short(self.queue) + bytes([durable]) + b"\x00\x00\x00\x00", (50, 11)
-        )
+    def __init__(
+        self, port: int, queue: bytes, batches: Sequence[bytes], size: int, *,
+        durable: bool = True, window: int = 10_000, prefetch: int = 5_000, auto_ack: bool = False,
+    ) -> None:  # fmt: skip
+        self.port = port
+        self.queue = queue
+        self.size = size
+        self.window = window
+        self.prefetch = prefetch
+        self.auto_ack = auto_ack
+        self.publisher = Client(port)
+        flags = bytes([2 if durable else 0])
+        self.publisher.call(1, (50, 10), b"\x00\x00" + short(queue) + flags + b"\x00\x00\x00\x00", (50, 11))
         self.publisher.call(1, (85, 10), b"\x00", (85, 11))
         self.publisher.socket.setblocking(False)
         self.consumer: Client | None = None
         self.published = self.confirmed = self.delivered = 0
         self.delivered_bytes = 0
+        self.batches = cycle(batches)
         self.unsent = memoryview(b"")
         self.rest = b""
 
     def consume(self) -> None:
-        self.consumer = Client(self.arguments.port)
-        if not self.arguments.auto_ack:
-            self.consumer.call(1, (60, 10), struct.pack(">IHB", 0, self.arguments.prefetch, 0), (60, 11))
-        flags = 2 if self.arguments.auto_ack else 0
-        ask = b"\x00\x00" + short(self.queue) + short(self.tag) + bytes([flags]) + b"\x00\x00\x00\x00"
+        self.consumer = Client(self.port)
+        if not self.auto_ack:
+            self.consumer.call(1, (60, 10), struct.pack(">IHB", 0, self.prefetch, 0), (60, 11))
+        flags = 2 if self.auto_ack else 0
+        ask = b"\x00\x00" + short(self.queue) + short(TAG) + bytes([flags]) + b"\x00\x00\x00\x00"
         self.consumer.call(1, (60, 20), ask, (60, 21))
         self.delivered_bytes = len(self.consumer.buffer)
         self.consumer.socket.setblocking(False)
 
     def turn(self, publish: bool) -> None:
         reading = [self.publisher.socket] + ([self.consumer.socket] if self.consumer else [])
-        may_publish = publish and (self.published - self.confirmed < self.arguments.window or len(self.unsent))
+        may_publish = publish and (self.published - self.confirmed < self.window or len(self.unsent))
         readable, writable, _ = select.select(reading, [self.publisher.socket] if may_publish else [], [], 1.0)
         if self.publisher.socket in readable:
             self.take_confirms()
@@ -146,9 +151,9 @@ class Flood:
     def publish(self) -> None:
         while True:
             if not len(self.unsent):
-                if self.published - self.confirmed >= self.arguments.window:
+                if self.published - self.confirmed >= self.window:
                     return
-                self.unsent = memoryview(self.batch)
+                self.unsent = memoryview(next(self.batches))
                 self.published += BATCH
             try:
                 sent = self.publisher.socket.send(self.unsent)
@@ -175,7 +180,7 @@ class Flood:
         delivered = self.delivered_bytes // self.size
         if delivered > self.delivered:
             self.delivered = delivered
-            if not self.arguments.auto_ack:
+            if not self.auto_ack:
                 self.consumer.socket.send(method(1, 60, 80, struct.pack(">QB", delivered, 1)))
 
 
@@ -201,7 +206,14 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="leave what was filled in")
     parser.add_argument("--drain", type=int, default=0, help="take so many that are there")
     arguments = parser.parse_args()
-    flood = Flood(arguments)
+    queue = b"flood-transient" if arguments.transient else b"flood"
+    body = b"x" * arguments.body
+    flood = Flood(
+        arguments.port, queue, [publish(b"", queue, body, not arguments.transient) * BATCH],
+        delivery_size(b"", queue, body),
+        durable=not arguments.transient, window=arguments.window, prefetch=arguments.prefetch,
+        auto_ack=arguments.auto_ack,
+    )  # fmt: skip
     flood.published = arguments.drain
     if arguments.fill:
         fill(flood, arguments)
@@ -212,23 +224,31 @@ def main() -> None:
         drain(flood, arguments)
 
 
-def both(flood: Flood, arguments: argparse.Namespace) -> None:
+def steady(flood: Flood, seconds: float, cpu: Callable[[], float]) -> dict[str, float]:
+    """What passes once both sides are warm: messages that were confirmed, and delivered and acknowledged."""
     flood.consume()
     warm_until = time.monotonic() + 0.5
     while time.monotonic() < warm_until:
         flood.turn(True)
     confirmed, delivered = flood.confirmed, flood.delivered
-    cpu, start = cpu_seconds(arguments.pid), time.monotonic()
-    while time.monotonic() < start + arguments.seconds:
+    spent, start = cpu(), time.monotonic()
+    while time.monotonic() < start + seconds:
         flood.turn(True)
-    seconds, cpu = time.monotonic() - start, cpu_seconds(arguments.pid) - cpu
-    messages = min(flood.confirmed - confirmed, flood.delivered - delivered)
-    told(
-        "flood", messages, seconds, cpu, confirmed=flood.confirmed - confirmed, delivered=flood.delivered - delivered,
-        body=arguments.body, persistent=not arguments.transient, resident_mib=resident_mib(arguments.pid),
-    )  # fmt: skip
+    took, spent = time.monotonic() - start, cpu() - spent
+    confirmed, delivered = flood.confirmed - confirmed, flood.delivered - delivered
     while flood.delivered < flood.published or flood.confirmed < flood.published:
         flood.turn(bool(len(flood.unsent)))
+    return {"confirmed": confirmed, "delivered": delivered, "seconds": took, "cpu": spent}
+
+
+def both(flood: Flood, arguments: argparse.Namespace) -> None:
+    found = steady(flood, arguments.seconds, lambda: cpu_seconds(arguments.pid))
+    messages = min(found["confirmed"], found["delivered"])
+    told(
+        "flood", int(messages), found["seconds"], found["cpu"],
+        confirmed=found["confirmed"], delivered=found["delivered"],
+        body=arguments.body, persistent=not arguments.transient, resident_mib=resident_mib(arguments.pid),
+    )  # fmt: skip
 
 
 def fill(flood: Flood, arguments: argparse.Namespace) -> None:

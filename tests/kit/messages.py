@@ -50,6 +50,10 @@ class MemoryQueue:
     def resume(self, consumer: Consumer) -> None:
         self.plan()
 
+    def catch_up(self) -> None:
+        if self._planned:
+            self.pump()
+
     def get(self, *, no_ack: bool) -> Got | None:
         if not self.ready:
             return None

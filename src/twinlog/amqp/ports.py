@@ -386,6 +386,9 @@ class Queue(Protocol):
     def resume(self, consumer: Consumer) -> None:
         """The consumer has credit again."""
 
+    def catch_up(self) -> None:
+        """Deliveries that a later turn would make are made now: who asks or leaves comes after those who wait."""
+
     def get(self, *, no_ack: bool) -> Got | None:
         """Takes the next message; without ``no_ack`` the channel answers for its number later."""
 

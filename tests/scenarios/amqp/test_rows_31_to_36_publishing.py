@@ -130,6 +130,14 @@ def test_row_34_zero_still_reaches_who_waits(channel: Channel, queue: str) -> No
     assert channel.delivered().body == b"now"
 
 
+def test_row_34_zero_gives_one_chance_only(channel: Channel, queue: str) -> None:
+    channel.consume(queue)
+    channel.publish("", queue, b"now", Properties(expiration="0"))
+    channel.nack(channel.delivered().tag)
+    assert channel.count(queue) == 0
+    channel.quiet()
+
+
 def test_row_35_somebody_elses_user_id_is_406(channel: Channel, queue: str) -> None:
     channel.publish("", queue, b"m", Properties(user_id="root"))
     with refused(406, "user_id"):

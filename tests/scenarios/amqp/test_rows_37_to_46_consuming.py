@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.scenarios.amqp.raw import Channel, Client, Message, eventually, refused
+from tests.scenarios.amqp.raw import Channel, Client, Message, eventually, publish_frames, refused
+from twinlog.wire.amqp import encode_method
 from twinlog.wire.amqp import methods as wire
 
 Connect = Callable[..., Client]
@@ -159,6 +160,17 @@ def test_row_40_get_counts_what_is_left(client: Client, channel: Channel, queue:
     assert other.get(queue) is None
 
 
+def test_row_40_get_and_counts_come_after_the_consumers_that_wait(client: Client, channel: Channel, queue: str) -> None:
+    channel.consume(queue, no_ack=True)
+    publish = publish_frames(1, "", queue, b"m")
+    client.send_bytes(publish + encode_method(1, wire.BasicGet(queue=queue)))
+    assert channel.delivered().body == b"m"
+    channel.expect(wire.BasicGetEmpty)
+    client.send_bytes(publish + encode_method(1, wire.QueueDeclare(queue=queue, passive=True)))
+    assert channel.delivered().body == b"m"
+    assert channel.expect(wire.QueueDeclareOk).message_count == 0
+
+
 def test_row_41_after_a_cancel_nothing_comes_and_what_came_can_be_acked(
     client: Client, channel: Channel, queue: str
 ) -> None:
@@ -172,6 +184,18 @@ def test_row_41_after_a_cancel_nothing_comes_and_what_came_can_be_acked(
     assert channel.cancel("never heard of") == []
     channel.consume(queue, "tag")
     assert channel.delivered().body == NUMBERS[1]
+
+
+def test_row_41_what_was_published_before_a_cancel_is_for_the_consumer_that_leaves(
+    client: Client, channel: Channel, queue: str
+) -> None:
+    channel.consume(queue, "first", no_ack=True, arguments={"x-priority": 1})
+    channel.consume(queue, "second", no_ack=True)
+    publish = publish_frames(1, "", queue, b"m")
+    client.send_bytes(publish + encode_method(1, wire.BasicCancel(consumer_tag="first")) + publish)
+    assert channel.delivered().method.consumer_tag == "first"
+    channel.expect(wire.BasicCancelOk)
+    assert channel.delivered().method.consumer_tag == "second"
 
 
 def test_row_42_who_can_hear_it_is_told_that_its_queue_is_gone(connect: Connect, new_name: NewName) -> None:

@@ -102,8 +102,10 @@ def cancel(channel: Channel, method: BasicCancel) -> None:
     if replies is not None and replies.tag == tag:
         channel.broker.replies.remove(replies.name)
         channel.reply_consumer = None
-    consumer = channel.consumers.pop(tag, None)
+    consumer = channel.consumers.get(tag)
     if consumer is not None:
+        consumer.queue.catch_up()
+        del channel.consumers[tag]
         consumer.is_cancelled = True
         consumer.queue.cancel(consumer)
     channel.reply(method, BasicCancelOk(consumer_tag=tag))

@@ -46,6 +46,9 @@ class Surroundings(Protocol):
     def wake(self, queue: ClassicQueue) -> None:
         """``pump`` it in a later turn."""
 
+    def catch_up(self, queue: ClassicQueue) -> None:
+        """``pump`` it now, if that was to come."""
+
     def later(self, delay_ms: float, callback: Callable[[], object]) -> Timer: ...
 
     def bury(self, queue: ClassicQueue, piece: Piece, reason: str) -> None:
@@ -273,11 +276,15 @@ class ClassicQueue(Queue):
                 self._load(piece)
                 continue
             due_ms = self._due_ms(piece)
-            if due_ms is None or now_ms < due_ms or (due_ms == piece.arrived_ms and self.consumers.ready):
+            if due_ms is None or now_ms < due_ms or self._has_its_chance(piece, due_ms):
                 return piece
             if not self._around.has_time_to_bury:
                 return None
             self._die(piece.count, EXPIRED)
+
+    def _has_its_chance(self, piece: Piece, due_ms: int) -> bool:
+        """With no time to live at all a message goes to who waits for it, once."""
+        return due_ms == piece.arrived_ms and not piece.redelivered and self.consumers.ready > 0
 
     def _due_ms(self, piece: Piece) -> int | None:
         ttl_ms, queue_ttl_ms = piece.ttl_ms, self.limits.message_ttl_ms
@@ -338,6 +345,7 @@ class ClassicQueue(Queue):
         return [front, piece]
 
     def get(self, *, no_ack: bool) -> Got | None:
+        self.catch_up()
         self._used_ms = now_ms = self._around.now_ms()
         while True:
             piece = self.ready.head()
@@ -502,6 +510,7 @@ class ClassicQueue(Queue):
         return self.limits.overflow == REJECT_DEAD_LETTER and self.limits.dead_letter_exchange is not None
 
     def purge(self) -> int:
+        self.catch_up()
         count = self.ready.count
         for piece in self.ready.clear():
             self._store.settle(self.info.id, piece.number, piece.high)
@@ -530,6 +539,9 @@ class ClassicQueue(Queue):
         self.consumers.resume(consumer)
         if self.ready.count:
             self._around.wake(self)
+
+    def catch_up(self) -> None:
+        self._around.catch_up(self)
 
     def used(self) -> None:
         """Declared again."""

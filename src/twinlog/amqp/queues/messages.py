@@ -299,7 +299,10 @@ class LiveMessages:
             status = self._stream_status(info)
             return QueueCounts(status.ready, status.consumers)
         queue = self.queues.get(info.id)
-        return QueueCounts(queue.ready.count, len(queue.consumers)) if queue is not None else QueueCounts(0, 0)
+        if queue is None:
+            return QueueCounts(0, 0)
+        self.catch_up(queue)
+        return QueueCounts(queue.ready.count, len(queue.consumers))
 
     def close(self) -> None:
         """Before the store is closed: notes what was delivered."""
@@ -319,6 +322,10 @@ class LiveMessages:
         self._dirty[queue] = None
         if not self._is_turn_planned:
             self._plan_turn()
+
+    def catch_up(self, queue: ClassicQueue) -> None:
+        if queue in self._dirty and not queue.pump():
+            self._dirty.pop(queue, None)
 
     def _plan_turn(self) -> None:
         if not self._is_turn_planned:

@@ -27,6 +27,30 @@ def test_messages_come_out_in_the_order_in_which_they_went_in() -> None:
     assert (queue.status().ready, queue.status().unacked) == (0, 6)
 
 
+def test_who_waits_for_messages_comes_before_who_asks_for_one() -> None:
+    world = World()
+    queue = world.queue()
+    taker = Taker(room=2)
+    queue.consume(taker)
+    world.publish(list("abcd"))
+    got = queue.get(no_ack=True)
+    assert taker.bodies == letters("ab")
+    assert got is not None and got.number == 2
+    queue.settle(taker.unacked[0], taker.unacked[1])
+    taker.room = 1
+    queue.resume(taker)
+    assert queue.purge() == 0
+    assert taker.bodies == letters("abd")
+
+
+def test_what_is_counted_is_what_those_who_wait_have_left() -> None:
+    world = World()
+    queue = world.queue()
+    queue.consume(Taker(room=1))
+    world.publish(list("abc"))
+    assert world.messages.counts(queue.info).ready == 2
+
+
 def test_nobody_gets_more_than_he_has_credit_for() -> None:
     world = World()
     queue = world.queue()
