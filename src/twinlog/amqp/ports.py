@@ -228,7 +228,7 @@ class QueueKeeper(Protocol):
         """``effective`` is another."""
 
     def on_queue_used(self, info: QueueInfo) -> None:
-        """Declared again: it does not expire yet."""
+        """Declared again, or asked for: it does not expire yet."""
 
     def counts(self, info: QueueInfo) -> QueueCounts: ...
 

@@ -113,6 +113,37 @@ def test_row_38_both_limits_hold(channel: Channel, queue: str) -> None:
     channel.quiet()
 
 
+def test_row_38_a_shared_count_goes_round_the_consumers(channel: Channel, new_name: NewName) -> None:
+    channel.qos(1, is_global=True)
+    for tag in "abc":
+        name = new_name()
+        channel.queue(name, exclusive=True)
+        channel.published("", name, *NUMBERS)
+        channel.consume(name, tag)
+    tags = []
+    for _ in range(9):
+        delivery = channel.delivered()
+        tags.append(delivery.method.consumer_tag)
+        channel.ack(delivery.tag)
+    assert sorted(tags) == ["a"] * 3 + ["b"] * 3 + ["c"] * 3
+
+
+def test_row_38_a_full_channel_is_full_for_who_acknowledges_nothing_too(
+    channel: Channel, queue: str, new_name: NewName
+) -> None:
+    other = new_name()
+    channel.queue(other, exclusive=True)
+    channel.published("", queue, *NUMBERS[:1])
+    channel.qos(1, is_global=True)
+    channel.consume(queue, "one")
+    held = channel.delivered()
+    channel.published("", other, *NUMBERS[:2])
+    channel.consume(other, "other", no_ack=True)
+    channel.quiet()
+    channel.ack(held.tag)
+    assert [each.body for each in channel.deliveries(2)] == NUMBERS[:2]
+
+
 def test_row_39_equal_consumers_share_alike_and_the_full_are_passed_over(
     client: Client, channel: Channel, queue: str
 ) -> None:

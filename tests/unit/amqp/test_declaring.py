@@ -57,13 +57,14 @@ def test_18_widths_unknown_arguments_and_the_usual_type_make_no_difference(argum
     assert world.queue("q", arguments=arguments) is first
 
 
-def test_47_who_keeps_the_queue_hears_that_it_was_declared_again() -> None:
+def test_47_who_keeps_the_queue_hears_that_it_was_declared_again_or_asked_for() -> None:
     world = World()
     world.queue("q")
-    world.queue("q", passive=True)
     assert world.keeper.used == []
-    world.queue("q")
+    world.queue("q", passive=True)
     assert world.keeper.used == ["q"]
+    world.queue("q")
+    assert world.keeper.used == ["q", "q"]
 
 
 def test_18_a_number_as_text_is_406() -> None:

@@ -52,6 +52,7 @@ class Channel:
         self.prefetch = 0  # of the whole channel; 0 is none
         self.consumer_prefetch = 0  # of the consumers to come
         self.consumers: dict[str, ChannelConsumer] = {}
+        self.served_last: ChannelConsumer | None = None
         self.reply_consumer: ReplyConsumer | None = None
         self.queue_last: str | None = None  # what an empty queue name stands for
         self.transaction: Transaction | None = None
@@ -155,11 +156,10 @@ class Channel:
 
     def count_answered(self, taken: list[Taken]) -> None:
         """The prefetch limits have room again, and who waited for it hears of that."""
-        was_full = self.prefetch != 0
         for each in taken:
             if each.consumer is not None:
                 each.consumer.answered(each.high - each.low + 1)
-        if was_full and taken:
+        if self.prefetch and taken:
             self.resume_starved()
 
     # ---- consumers --------------------------------------------------------------------------------------------
@@ -178,7 +178,12 @@ class Channel:
             self.send(BasicCancel(consumer_tag=tag, no_wait=True))
 
     def resume_starved(self) -> None:
-        for consumer in list(self.consumers.values()):
+        """Beginning with the one behind who was served last: the next may take all there is again."""
+        consumers = list(self.consumers.values())
+        if self.served_last in consumers:
+            behind = consumers.index(self.served_last) + 1
+            consumers = consumers[behind:] + consumers[:behind]
+        for consumer in consumers:
             if consumer.is_starved:
                 consumer.resume()
 

@@ -68,11 +68,13 @@ class ChannelConsumer:
         credit = UNLIMITED
         if not channel.peer.can_take():
             credit = 0
-        elif not self.no_ack:
-            if self.prefetch:
+        else:
+            if self.prefetch and not self.no_ack:
                 credit = self.prefetch - self.unacked
             if channel.prefetch:
-                credit = min(credit, channel.prefetch - channel.unacked)
+                # A consumer without acknowledgements adds nothing, yet a full channel is full for it, too.
+                left = channel.prefetch - channel.unacked
+                credit = min(credit, UNLIMITED if self.no_ack and left > 0 else left)
         if credit <= 0:
             self.is_starved = True
             return 0
@@ -99,6 +101,7 @@ class ChannelConsumer:
             self.unacked += count
             channel.unacked += count
             channel.outstanding.add(self.queue, self, tag, number, count, channel.broker.now_ms())
+            channel.served_last = self
         channel.peer.send(data)
         return count, end
 
@@ -106,7 +109,7 @@ class ChannelConsumer:
         """So many are acknowledged, or given back."""
         self.unacked -= count
         self.channel.unacked -= count
-        if self.is_starved:
+        if self.is_starved and not self.channel.prefetch:  # else it is resumed in its turn
             self.resume()
 
     def resume(self) -> None:

@@ -39,5 +39,8 @@ class Peer(Protocol):
     def charge(self, size: int) -> None:
         """So much more was published to streams, which quotas may be about."""
 
+    def worked(self, count: int) -> None:
+        """So many queues took what was published: a turn in which that was a lot ends early."""
+
     def hold_unsynced(self, size: int) -> None:
         """So much more was published that is not on stable storage; negative: it is now."""

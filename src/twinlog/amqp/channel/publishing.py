@@ -105,6 +105,7 @@ class Publisher:
         traffic.publish_out += accepted * len(targets)
         for info in targets:
             info.traffic.publish += accepted
+        self._channel.peer.worked(len(targets))
         return published
 
     def _note(self, published: Published, count: int, blob: bytes) -> None:

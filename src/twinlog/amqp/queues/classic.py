@@ -544,7 +544,7 @@ class ClassicQueue(Queue):
         self._around.catch_up(self)
 
     def used(self) -> None:
-        """Declared again."""
+        """Declared again, or asked for."""
         self._used_ms = self._around.now_ms()
 
     def _watch_unused(self) -> None:

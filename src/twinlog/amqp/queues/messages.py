@@ -29,7 +29,7 @@ from twinlog.amqp.ports import (
 from twinlog.amqp.queues.classic import TOO_LONG, ClassicQueue, Timer
 from twinlog.amqp.queues.deaths import Letter, letter_of
 from twinlog.amqp.queues.delayed import Delayed, copies_of, single_run
-from twinlog.amqp.queues.pieces import NO_TTL, Piece
+from twinlog.amqp.queues.pieces import NO_TTL, PIECE_BYTES, Piece
 from twinlog.amqp.queues.slices import Slices
 from twinlog.amqp.queues.stream import StreamQueue, StreamSettings
 from twinlog.base import DiskFull, HostFault, Refused
@@ -159,7 +159,7 @@ class LiveMessages:
         is_persistent = flags & RUN_PERSISTENT != 0
         is_durable = False
         accepted = count
-        size = max(len(blob) // len(targets), 1) if targets else 0
+        size = len(blob) // len(targets) + PIECE_BYTES if targets else 0
         entries: list[tuple[ClassicQueue, int, bool]] = []
         stored: list[tuple[int, int]] = []
         for info in targets:
@@ -289,7 +289,7 @@ class LiveMessages:
             self.queues[info.id].obey()
 
     def on_queue_used(self, info: QueueInfo) -> None:
-        """It was declared again."""
+        """It was declared again, or asked for."""
         queue = self.queues.get(info.id)
         if queue is not None:
             queue.used()

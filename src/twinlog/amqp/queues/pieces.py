@@ -10,6 +10,8 @@ from twinlog.amqp.store.numbers import Numbers
 
 NO_TTL: Final = -1
 COMPACT_FROM: Final = 64
+PIECE_BYTES: Final = 256
+"""What a piece costs in memory besides its share of the messages: a fanout of small ones is mostly that."""
 
 
 class Piece:

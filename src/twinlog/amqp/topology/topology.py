@@ -170,8 +170,7 @@ class LiveTopology:
                     arguments=arguments,
                 )
             if settled:
-                if not passive:
-                    self.keeper.on_queue_used(found)
+                self.keeper.on_queue_used(found)
                 done(found)
             else:
                 self._when_written(done, decide)

@@ -1,7 +1,7 @@
 """One AMQP connection: bytes in, events to channels, frames out; heartbeats; every way it can end.
 
-A turn works off what one read brought, within bounds: so much input, so many events, and no further while the client
-does not take what it is sent. What is left waits in the read buffer, or as events of the last parsed piece, and nothing
+A turn works off what was read, within bounds: so much input, so many events, so many queues that took a message, and no
+further while the client does not take what it is sent. What is left waits in the read buffer, or as events of the last parsed piece, and nothing
 more is read. An event for a channel that waits for an answer is put off; until it is worked off, nothing is read.
 """
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 EVENTS_PER_TURN_MAX: Final = 1000
 BYTES_PER_TURN_MAX: Final = 512 << 10
+PUSHES_PER_TURN_MAX: Final = 1000
 FRAME_MAX_BEFORE_TUNE: Final = 8192
 FRAME_OVERHEAD: Final = 8
 
@@ -80,6 +81,7 @@ class AmqpConnection:
         self._put_off: dict[int, deque[tuple[Any, ...]]] = {}  # by channel
         self._ready: deque[int] = deque()  # channels whose wait is over
         self._is_going_on = False
+        self._turn_events = self._turn_bytes = self._turn_pushes = 0
         self._turn_enders: dict[int, None] = {}
         self._closing_channels: dict[int, None] = {}  # we closed them, and wait for the client to agree
         self._close_asked = False  # by the client, while channels had something to finish
@@ -111,21 +113,19 @@ class AmqpConnection:
             if end - start < handshake.HEADER_SIZE and handshake.PROTOCOL_HEADER.startswith(buffer[start:end][:4]):
                 return start
             position = self._take_header(bytes(buffer[start : start + handshake.HEADER_SIZE]), start, end)
-        event_count = 0
         while position < end and not self._holds.any and self.state != CLOSED:
+            piece_start = position
             piece_end = min(end, position + self.frame_max + FRAME_OVERHEAD)
             rest, self._events = self._parser.parse(buffer, position, piece_end)
             if not self._events and rest == position:
                 break  # the frame is not whole yet
             position = rest
             self._place = 0
-            event_count += len(self._events)
+            self._turn_events += len(self._events)
+            self._turn_bytes += position - piece_start
             self._work()
-            if event_count > EVENTS_PER_TURN_MAX or position - start > BYTES_PER_TURN_MAX:
-                if position < end:
-                    self._hold("turn")
-                    self.server.tasks.soon(self._release, "turn")
-                break
+            if self._turn_events > EVENTS_PER_TURN_MAX or self._turn_bytes > BYTES_PER_TURN_MAX:
+                self._end_early()
         self._tell_kept()
         return end if self.state == CLOSED else position
 
@@ -193,6 +193,9 @@ class AmqpConnection:
             self._stream.keep(kept - self._kept)
             self._kept = kept
 
+    def worked(self, count: int) -> None:
+        self._turn_pushes += count
+
     def hold_unsynced(self, size: int) -> None:
         self._unsynced += size
         self._tell_kept()
@@ -221,6 +224,9 @@ class AmqpConnection:
         while self._place < len(self._events):
             if stream.queued_bytes > stream.queue_high_bytes and self.state == RUNNING:
                 self._hold("output")
+                break
+            if self._turn_pushes > PUSHES_PER_TURN_MAX:
+                self._end_early()
                 break
             event = self._events[self._place]
             self._place += 1
@@ -305,6 +311,12 @@ class AmqpConnection:
     def _hold(self, why: str) -> None:
         if self._holds.add(why):
             self._stream.pause_reading()
+
+    def _end_early(self) -> None:
+        """The others have their turns before this one goes on, however much there is to read."""
+        self._turn_events = self._turn_bytes = self._turn_pushes = 0
+        self._hold("turn")
+        self.server.tasks.soon(self._release, "turn")
 
     def _release(self, why: str) -> None:
         if not self._holds.remove(why) or self.state == CLOSED:

@@ -348,3 +348,22 @@ def test_handshakes_that_take_too_long_and_too_many_of_them_are_ended() -> None:
     assert (one.is_closed, two.is_closed) == (False, True)
     node.tasks.pass_time(1001)
     assert one.is_closed
+
+
+def test_who_publishes_to_many_queues_has_a_turn_only_until_enough_of_them_took_something(
+    node: Node, client: Client
+) -> None:
+    names = [f"q{number}" for number in range(600)]
+    for name in names:
+        client.say(1, wire.QueueDeclare(queue=name), wire.QueueBind(queue=name, exchange="amq.fanout"))
+    node.sync()
+    publishes = b"".join(
+        client.core.publish(1, wire.BasicPublish(exchange="amq.fanout", routing_key=key), Properties(), b"m")
+        for key in "abcdef"
+    )
+    (queue,) = (queue for info, queue in node.messages.queues.items() if info.name == names[-1])
+    client.incoming += publishes
+    client._deliver()
+    assert (len(queue.ready), client.paused) == (2, True)
+    node.tasks.settle()
+    assert (len(queue.ready), client.paused) == (6, False)
