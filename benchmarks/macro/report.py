@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 TWINLOG: Final = "twinlog"
 REFERENCE: Final = "reference"
+OTHERS_MAX: Final = 0.15  # cores
 NOT_FIGURES: Final = frozenset({"rep", "at", "cores"})
 
 
@@ -71,6 +72,11 @@ class Results:
         return [json.loads(line) for line in self._path.read_text().splitlines() if line.startswith("{")]
 
 
+def is_disturbed(result: Mapping[str, Any]) -> bool:
+    """Somebody else was busy on the machine meanwhile, as far as the result tells."""
+    return bool(result.get("other_cpu_s", 0) > OTHERS_MAX * result.get("wall_s", 1))
+
+
 def medians(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[str, float]]]:
     """{workload: {label: {figure: median}}}; the parts of a workload are workloads of their own."""
     gathered: dict[str, dict[str, dict[str, list[float]]]] = {}
@@ -92,7 +98,8 @@ def medians(results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, dict[st
 def table(results: Sequence[Mapping[str, Any]], targets: Targets) -> str:
     """One line a target: both medians, their ratio, and whether the target is met."""
     lines = [f"{'workload':34} {'figure':26} {'twinlog':>12} {'reference':>12} {'ratio':>8}  target"]
-    found = medians(results)
+    fair = [result for result in results if not is_disturbed(result)]
+    found = medians(fair)
     for name, wanted in targets.items():
         labels = found.get(name, {})
         ours, theirs = labels.get(TWINLOG, {}), labels.get(REFERENCE, {})
@@ -107,4 +114,6 @@ def table(results: Sequence[Mapping[str, Any]], targets: Targets) -> str:
             lines.append(
                 f"{name:34} {target.figure:26} {shown[0]:>12} {shown[1]:>12} {shown[2]:>8}  {target!s} {verdict}"
             )
+    if len(fair) < len(results):
+        lines.append(f"left out: {len(results) - len(fair)} results, because others were busy on the machine")
     return "\n".join(lines)

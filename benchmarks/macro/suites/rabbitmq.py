@@ -13,19 +13,24 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.macro.report import REFERENCE, TWINLOG, Results, Target, Targets
+from benchmarks.macro.workloads import amqp
 from twinlog.testing import Broker
 
 CPU: Final = "cpu_s_per_M"
+OWN: Final = {"flood": amqp.flood, "topic_rotating": amqp.topic_rotating}
+"""With clients of our own: an address, the server's process and seconds to a result."""
 RABBITMQ_PORT: Final = 15673
 CONFIRM: Final = [
     Target("pub_rate", at_least=4.0),
     Target(CPU, at_most=1 / 8),
     Target("confirm_p99_ms", at_most=0.25),
+    Target("peak_rss_mib", at_most=150, ratio=False),
 ]
 TARGETS: Final[Targets] = {
     **{
@@ -40,7 +45,16 @@ TARGETS: Final[Targets] = {
     "connection_churn": [Target("cpu_ms_per_op", at_most=1 / 3)],
     "priority_10": [Target("pub_rate", at_least=4.0)],
     "backlog": [Target("pub_rate", at_least=3.0), Target("con_rate", at_least=6.0)],
+    "flood": [Target("rate_a_core", at_least=500_000, ratio=False)],
+    "topic_rotating": [Target("rate", at_least=3.0)],
+    "startup": [Target("ready_s", at_most=1.0, ratio=False)],
+    "long_queue": [
+        Target("full_rss_mib", at_most=300, ratio=False),
+        Target("drain_to_short", at_least=0.8, ratio=False),
+        Target("start_s", at_most=3.0, ratio=False),
+    ],
 }
+PERF_TEST: Final = tuple(name for name in TARGETS if name not in ("startup", "long_queue", *OWN))
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -55,6 +69,13 @@ def run(arguments: argparse.Namespace, results: Results) -> None:
     unknown = sorted(set(chosen) - set(TARGETS))
     if unknown:
         sys.exit(f"no such workload: {', '.join(unknown)}")
+    for name, measure in (("startup", startups), ("long_queue", long_queues)):
+        if name in chosen:
+            for result in measure(programs, arguments):
+                results.add({**result, "workload": name})
+    chosen = [name for name in chosen if name in PERF_TEST or name in OWN]
+    if not chosen:
+        return
     with contextlib.ExitStack() as stack:
         servers: list[tuple[str, str, int]] = []
         if arguments.only != REFERENCE:
@@ -66,8 +87,36 @@ def run(arguments: argparse.Namespace, results: Results) -> None:
         for rep in range(arguments.reps):
             for name in chosen:
                 for label, address, pid in servers:
-                    for result in programs.run(name, label, address, pid):
+                    found = (
+                        [OWN[name](address, pid, arguments.seconds)]
+                        if name in OWN
+                        else programs.run(name, label, address, pid)
+                    )
+                    for result in found:
                         results.add({**result, "workload": name, "label": label, "rep": rep + 1})
+
+
+def startups(programs: Programs, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """From the start of the process to the first answer, with the files of an earlier life."""
+    for rep in range(arguments.reps):
+        if arguments.only != REFERENCE:
+            with Broker(settings={"amqp.listen": "127.0.0.1:0", "kafka.listen": "off"}) as broker:
+                broker.stop()
+                ready_s = amqp.timed(broker.start)
+                rss = amqp.resident_mib(broker.pid)
+            yield {"label": TWINLOG, "ready_s": round(ready_s, 2), "peak_rss_mib": rss, "rep": rep + 1}
+        if arguments.only != TWINLOG:
+            with programs.rabbitmq(arguments.rabbitmq_port, wipes=False):
+                pass
+            begun = time.monotonic()
+            with programs.rabbitmq(arguments.rabbitmq_port):
+                yield {"label": REFERENCE, "ready_s": round(time.monotonic() - begun, 2), "rep": rep + 1}
+
+
+def long_queues(programs: Programs, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Ours alone: RabbitMQ would take six minutes to be filled."""
+    if arguments.only != REFERENCE:
+        yield {**amqp.long_queue(), "label": TWINLOG, "rep": 1}
 
 
 class Programs:
@@ -83,8 +132,8 @@ class Programs:
         subprocess.run([folder / "setup.sh"], env=self._environment, stdout=subprocess.DEVNULL, check=True)
 
     @contextlib.contextmanager
-    def rabbitmq(self, port: int) -> Iterator[int]:
-        """A RabbitMQ of its own; yields its process id. Its files go with it."""
+    def rabbitmq(self, port: int, *, wipes: bool = True) -> Iterator[int]:
+        """A RabbitMQ of its own; yields its process id. Its files go with it, unless another shall find them."""
         script = self._folder / "rabbit_server.sh"
         subprocess.run([script, "start", str(port)], env=self._environment, stdout=subprocess.DEVNULL, check=True)
         told = subprocess.run(
@@ -93,7 +142,7 @@ class Programs:
         try:
             yield int(told.stdout.split()[-1])
         finally:
-            subprocess.run([script, "wipe", str(port)], env=self._environment, check=True)
+            subprocess.run([script, "wipe" if wipes else "stop", str(port)], env=self._environment, check=True)
 
     def run(self, workload: str, label: str, address: str, pid: int) -> Iterator[dict[str, Any]]:
         command = [sys.executable, str(self._folder / "bench.py"), "--uri", f"amqp://guest:guest@{address}"]

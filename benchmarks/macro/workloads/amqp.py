@@ -12,11 +12,11 @@ from benchmarks.micro.amqp_flood import (
     BATCH,
     Client,
     Flood,
-    cpu_seconds,
     delivery_size,
     publish,
     resident_mib,
     short,
+    steady,
 )
 from twinlog.testing import Broker
 
@@ -93,8 +93,49 @@ def patterns() -> Iterator[bytes]:
 
 
 def measured(running: Flood, seconds: float, pid: int) -> dict[str, float]:
-    from benchmarks.micro.amqp_flood import steady
-
     found = steady(running, seconds, lambda: tree_cpu_s(pid))
+    running.publisher.socket.setblocking(True)
     running.publisher.call(1, (50, 40), b"\x00\x00" + short(running.queue) + b"\x00", (50, 41))
     return found
+
+
+def long_queue() -> dict[str, Any]:
+    """Ten million messages in a queue of a broker of its own: filled, started anew, drained."""
+    with Broker(settings={"amqp.listen": "127.0.0.1:0", "kafka.listen": "off"}) as broker:
+        port = int(broker.amqp.rpartition(":")[2])
+        short_queue = flood(broker.amqp, broker.pid, 5)
+        queue = b"bench-long"
+        batches = [publish(b"", queue, BODY, True) * BATCH]
+        filling = Flood(port, queue, batches, delivery_size(b"", queue, BODY))
+        fill_s = timed(lambda: fill(filling, LONG_QUEUE))
+        found: dict[str, Any] = {"messages": LONG_QUEUE, "fill_rate": round(LONG_QUEUE / fill_s)}
+        found["full_rss_mib"] = resident_mib(broker.pid)
+        filling.publisher.socket.close()
+        broker.kill()
+        found["start_s"] = round(timed(broker.start), 2)
+        found["started_rss_mib"] = resident_mib(broker.pid)
+        draining = Flood(port, queue, batches, delivery_size(b"", queue, BODY))
+        draining.published = LONG_QUEUE
+        drain_s = timed(lambda: drain(draining))
+        found |= {"drain_rate": round(LONG_QUEUE / drain_s), "drained_rss_mib": resident_mib(broker.pid)}
+        return found | {
+            "short_rate": short_queue["rate"],
+            "drain_to_short": round(LONG_QUEUE / drain_s / short_queue["rate"], 2),
+        }
+
+
+def fill(running: Flood, count: int) -> None:
+    while running.confirmed < count:
+        running.turn(running.published < count or bool(len(running.unsent)))
+
+
+def drain(running: Flood) -> None:
+    running.consume()
+    while running.delivered < running.published:
+        running.turn(False)
+
+
+def timed(work: Callable[[], object]) -> float:
+    begun = time.monotonic()
+    work()
+    return time.monotonic() - begun

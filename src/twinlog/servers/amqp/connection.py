@@ -1,8 +1,9 @@
 """One AMQP connection: bytes in, events to channels, frames out; heartbeats; every way it can end.
 
-A turn works off what was read, within bounds: so much input, so many events, so many queues that took a message, and no
-further while the client does not take what it is sent. What is left waits in the read buffer, or as events of the last parsed piece, and nothing
-more is read. An event for a channel that waits for an answer is put off; until it is worked off, nothing is read.
+A turn works off what was read, within bounds: so much input, so many events, so many queues that took a message, and
+no further while the client does not take what it is sent. What is left waits in the read buffer, or as events of the
+last parsed piece, and nothing more is read. An event for a channel that waits for an answer is put off; until it is
+worked off, nothing is read.
 """
 
 from __future__ import annotations
