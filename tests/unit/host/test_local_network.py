@@ -174,6 +174,7 @@ def test_a_short_slice_is_read_at_once(loop: LoopChoice, tmp_path: Path) -> None
         file = host.disk.open(f"{tmp_path}/f", create=True)
         file.append([pattern(1000)])
         with client:
+            held_before = server.stream.held_bytes
             server.stream.send([b"<", FileSlice(file, 10, 500), b">"])
             file.truncate(0)
             file.close()
@@ -182,6 +183,7 @@ def test_a_short_slice_is_read_at_once(loop: LoopChoice, tmp_path: Path) -> None
             while len(received) < len(expected):
                 received += await away(client.recv, 1000)
             assert received == expected
+            assert server.stream.held_bytes == held_before
 
     on_network(loop, work)
 

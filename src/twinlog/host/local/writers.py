@@ -63,6 +63,7 @@ class Writer:
                     part = file.read_at(part.position, size)
                     if len(part) != size:
                         raise HostFault(file.path, SHORTER)
+                    self._in_memory_bytes += size
                 elif size:
                     file.hold()
             else:
