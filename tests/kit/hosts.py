@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from twinlog.host import Host
 from twinlog.host.local import LoopChoice, run
 from twinlog.sim import World
+from twinlog.testing.machine import TurnableMachine
 
 SECONDS_MAX = 60
 
@@ -50,6 +51,20 @@ def _real(loop: LoopChoice) -> Machine:
         run(main, loop=loop)
 
     return Machine(loop, run_check)
+
+
+def _turnable() -> Machine:
+    """The real one, with the knobs of ``twinlog.testing``."""
+
+    def run_check(check: Check) -> None:
+        async def main(host: Host) -> None:
+            machine = TurnableMachine(host)
+            with tempfile.TemporaryDirectory() as directory:
+                await _checked(check, Place(machine.host, directory, _room_by_limit))
+
+        run(main, loop="asyncio")
+
+    return Machine("turnable", run_check)
 
 
 def _simulated(seed: int, *, shuffle: bool) -> Machine:
@@ -93,6 +108,7 @@ async def _checked(check: Check, place: Place) -> None:
 MACHINES = [
     _real("uvloop"),
     _real("asyncio"),
+    _turnable(),
     _simulated(0, shuffle=False),
     *(_simulated(seed, shuffle=True) for seed in range(1, 6)),
 ]

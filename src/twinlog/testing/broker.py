@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,7 @@ class Broker:
         self._given = Path(data_dir) if data_dir is not None else None
         self._process: subprocess.Popen[bytes] | None = None
         self._told: dict[str, Any] = {}
+        self._knobs: Any = None
 
     def __enter__(self) -> Broker:
         self.start()
@@ -152,16 +154,33 @@ class Broker:
         """Knobs that break things in the running broker. Those of the disk need ``Broker(faults=True)``."""
         return Faults(self)
 
-    def set_disk_delay(self, delay_ms: float) -> None:
-        assert self._faults or not delay_ms, "start it with Broker(faults=True) to slow its disk"
-        if self._faults:
-            partial = self._delay_file.with_suffix(".partial")
-            partial.write_text(str(delay_ms))
-            partial.replace(self._delay_file)
+    def turn(self, **knobs: float) -> dict[str, Any]:
+        """Turns knobs of the machine below the broker (``twinlog.testing.serve``); what it answered."""
+        assert self._knobs is not None, "start it with Broker(faults=True) to turn its machine's knobs"
+        self._knobs.write(json.dumps(knobs).encode() + b"\n")
+        self._knobs.flush()
+        line = self._knobs.readline()
+        if not line:
+            raise BrokerFailed(f"it ended while its machine was turned\n{self._tail()}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
     @property
-    def _delay_file(self) -> Path:
-        return self._own_home() / "disk-delay-ms"
+    def has_knobs(self) -> bool:
+        return self._knobs is not None
+
+    # ---- what time it is --------------------------------------------------------------------------------------
+
+    def advance(
+        self, *, milliseconds: int = 0, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0
+    ) -> int:
+        """Moves the broker's time on, and runs what is due by then: messages expire, records get old, members that
+        were silent are taken for dead. The clients' time goes on as ever. What the broker's clock says afterwards, in
+        milliseconds since 1970. Needs ``Broker(faults=True)``."""
+        seconds += 60 * (minutes + 60 * (hours + 24 * days))
+        span_ms = milliseconds + round(seconds * 1000)
+        assert span_ms >= 0, "time goes one way"
+        return int(self.turn(advance_ms=span_ms)["now_ms"])
 
     # ---- its life ---------------------------------------------------------------------------------------------
 
@@ -170,10 +189,11 @@ class Broker:
         assert not self.running, "it runs already"
         ready = self._own_home() / "ready"
         ready.unlink(missing_ok=True)
+        theirs = self._new_knobs() if self._faults else None
         command = [
             sys.executable,
             "-m",
-            *(("twinlog.testing.slow_serve", str(self._delay_file)) if self._faults else ("twinlog", "serve")),
+            *(("twinlog.testing.serve", str(theirs.fileno())) if theirs is not None else ("twinlog", "serve")),
             "--data-dir",
             str(self.data_dir),
             "--ready-file",
@@ -188,8 +208,11 @@ class Broker:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                pass_fds=() if theirs is None else (theirs.fileno(),),
                 env={**inherited, **self._environment},
             )
+        if theirs is not None:
+            theirs.close()
         deadline_s = time.monotonic() + self._start_timeout_s
         while not ready.exists():
             if self._process.poll() is not None:
@@ -224,8 +247,21 @@ class Broker:
         self._process.kill()
         self._process.wait()
 
+    def _new_knobs(self) -> socket.socket:
+        """Ours is a file, theirs is for the child."""
+        if self._knobs is not None:
+            self._knobs.close()
+        ours, theirs = socket.socketpair()
+        ours.settimeout(self._start_timeout_s)
+        with ours:
+            self._knobs = ours.makefile("rwb")
+        return theirs
+
     def remove(self) -> None:
         """Deletes what this object made, not what it was given."""
+        if self._knobs is not None:
+            self._knobs.close()
+            self._knobs = None
         if self._home is not None:
             shutil.rmtree(self._home, ignore_errors=True)
             self._home = None

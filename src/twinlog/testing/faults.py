@@ -1,7 +1,7 @@
 """Faults that a test can switch on in a running broker, and off again.
 
-Connections and deliveries are broken through the broker's own API. The disk is slowed in the broker's process, which
-has to be started for it (``Broker(faults=True)``): ``twinlog.testing.slow_serve`` reads the delay from a file.
+Connections and deliveries are broken through the broker's own API. The disk is slowed below the broker, which has to be
+started for it (``Broker(faults=True)``): ``twinlog.testing.serve`` runs it on a machine with knobs.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ class Faults:
 
     def slow_disk(self, delay_ms: float) -> None:
         """Every sync of the disk takes so much longer from now on: confirms and ``acks=all`` come late."""
-        self._broker.set_disk_delay(delay_ms)
+        self._broker.turn(disk_delay_ms=delay_ms)
 
     def heal(self) -> None:
         """All is well again."""
-        self._broker.set_disk_delay(0)
+        if self._broker.has_knobs:
+            self._broker.turn(disk_delay_ms=0)
 
     def _close(self, name: str) -> int:
         from twinlog.testing.broker import ApiRefused

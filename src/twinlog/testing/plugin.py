@@ -39,7 +39,7 @@ def twinlog_session_broker(twinlog_settings: dict[str, object]) -> Iterator[Brok
 @pytest.fixture
 def twinlog_broker(twinlog_session_broker: Broker) -> Iterator[Broker]:
     """One broker for all tests of the session, with every fault off again after each."""
-    yield twinlog_session_broker
+    yield alive(twinlog_session_broker)
     alive(twinlog_session_broker).faults.heal()
 
 
@@ -52,6 +52,13 @@ def alive(broker: Broker) -> Broker:
 def twinlog_faults(twinlog_broker: Broker) -> Faults:
     """Knobs that break things: connections, the disk, deliveries."""
     return twinlog_broker.faults
+
+
+@pytest.fixture
+def twinlog_advance(twinlog_broker: Broker) -> Callable[..., int]:
+    """Moves the broker's time on: ``twinlog_advance(hours=1)``. It stays there for the tests to come: time goes one
+    way. Their records and messages are stamped anew, so they notice only if they compare clocks."""
+    return twinlog_broker.advance
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import confluent_kafka
@@ -42,6 +43,15 @@ def test_two(twinlog_broker, twinlog_new_topic, twinlog_new_queue, twinlog_fault
     assert [each["name"] for each in queues if each["type"] == "classic"] == [queue]
     assert {each["name"] for each in queues} == {queue, names[1], *(f"{names[0]}-{index}" for index in range(3))}
     twinlog_faults.slow_disk(50)
+
+
+def test_three(twinlog_broker, twinlog_new_queue, twinlog_advance):
+    queue = twinlog_new_queue(**{"x-message-ttl": 60_000})
+    message = {"routing_key": queue, "payload": "m", "payload_encoding": "string", "properties": {}}
+    twinlog_broker.ask("POST", "/api/exchanges/%2F/amq.default/publish", message)
+    twinlog_advance(minutes=2)
+    while twinlog_broker.ask("GET", f"/api/queues/%2F/{queue}")["messages"]:
+        pass
 '''
 
 
@@ -49,7 +59,7 @@ def test_fixtures_are_found_and_clean_up(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(TESTS)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +120,44 @@ def test_what_the_broker_refuses_is_raised_with_its_reason(broker: Broker) -> No
     broker.delete_queue("there")
     with pytest.raises(ApiRefused, match="404"):
         broker.delete_queue("there")
+
+
+def gone(read: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while read():
+        assert time.monotonic() < deadline
+
+
+def test_an_hour_passes_at_once_for_messages_sessions_and_transactions(broker: Broker) -> None:
+    broker.create_queue("short", arguments={"x-message-ttl": 1_800_000})
+    message = {"routing_key": "short", "payload": "m", "payload_encoding": "string", "properties": {}}
+    broker.ask("POST", "/api/exchanges/%2F/amq.default/publish", message)
+    broker.create_topic("old", configs={"retention.ms": 60_000, "segment.ms": 1000})
+    broker.ask("POST", "/api/topics/old/records", {"value": "v"})
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.kafka, "transactional.id": "slow"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce("old", "in a transaction")
+    assert producer.flush(20) == 0
+    assert broker.ask("GET", "/api/queues/%2F/short")["messages"] == 1
+    before_ms = time.time() * 1000
+    assert broker.advance(hours=1) >= before_ms + 3_600_000
+    gone(lambda: broker.ask("GET", "/api/queues/%2F/short")["messages"])
+    gone(lambda: broker.ask("GET", "/api/transactions/slow")["open_ms"] is not None)
+    with pytest.raises(confluent_kafka.KafkaException):
+        producer.commit_transaction(20)
+    broker.ask("POST", "/api/topics/old/records", {"value": "new"})
+    broker.advance(minutes=10)
+    gone(lambda: broker.ask("GET", "/api/topics/old/partitions")[0]["offset_start"] == 0)
+
+
+def test_time_and_disk_are_turned_only_where_that_was_asked_for() -> None:
+    with Broker() as plain:
+        with pytest.raises(AssertionError, match="faults=True"):
+            plain.advance(seconds=1)
+        plain.faults.heal()
+    with Broker(faults=True) as turnable:
+        turnable.kill()
+        turnable.start()
+        assert turnable.advance(days=1) > time.time() * 1000
+        assert turnable.stop() == 0
