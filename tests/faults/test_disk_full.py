@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.scenarios.amqp.raw import PERSISTENT, Channel, Client, eventually
 from twinlog.testing import Broker
+from twinlog.wire.amqp import methods as wire
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 admin_of = pytest.importorskip("confluent_kafka.admin")
@@ -106,3 +109,107 @@ def test_a_disk_that_runs_full_loses_nothing_and_takes_records_again_when_there_
         for offset, value in {**before, **patient.acknowledged}.items():
             assert offset < min(found) or found[offset] == value
         assert "Traceback" not in broker.log
+
+
+@pytest.mark.parametrize("low_mark", [True, False], ids=["refused-by-the-mark", "refused-by-the-file-system"])
+def test_queues_on_a_disk_that_runs_full_lose_nothing_and_their_consumers_go_on(
+    small_disk: Path, low_mark: bool
+) -> None:
+    """A topic fills the disk; publishers wait or are told no, consumers take and acknowledge as before."""
+    settings: dict[str, object] = {"amqp.listen": "127.0.0.1:0", "storage.reserve_bytes": 0, "storage.rounds_bytes": 0}
+    if low_mark:
+        settings |= {"amqp.disk_free_min_bytes": 40 * MIB}
+    else:
+        settings |= {
+            "amqp.disk_free_min_bytes": 0,
+            "storage.disk_low_bytes": 0,
+            "storage.disk_low_percent": 0,
+        }
+    with Broker(data_dir=small_disk / "data", settings=settings) as broker:
+        admin = admin_of.AdminClient({"bootstrap.servers": broker.kafka})
+        topic = admin_of.NewTopic("t", 1, 1, config={"segment.bytes": str(MIB), "file.delete.delay.ms": "0"})
+        admin.create_topics([topic])["t"].result(30)
+        with Client(broker.amqp).opened() as publisher, Client(broker.amqp).opened() as consumer:
+            sending, taking = publisher.channel(), consumer.channel()
+            taking.queue("q", durable=True)
+            sending.published("", "q", *(body(number) for number in range(40)), properties=PERSISTENT)
+            sender = Sender(broker, **{"delivery.timeout.ms": 3000})
+            sender.send_until_refused("t")
+            assert sender.refused, "a full disk took everything"
+
+            if low_mark:
+                assert isinstance(publisher.next_thing(0), wire.ConnectionBlocked)
+                answers = {}
+            else:
+                answers = publish_until_it_waits(sending)
+            for number in range(10):
+                message = taking.get("q")
+                assert message is not None and message.body == body(number), "consumers go on"
+                taking.ack(message.tag)
+
+            place = confluent_kafka.TopicPartition("t", 0, len(sender.acknowledged) - 5)
+            admin.delete_records([place])[place].result(30)
+            if low_mark:
+                assert isinstance(publisher.next_thing(0), wire.ConnectionUnblocked)
+            eventually(lambda: is_confirmed(broker))
+            take_answers(sending, answers)  # what waited for room has it now
+            assert low_mark or set(answers.values()) == {"stored", "refused"}
+
+        broker.kill()
+        broker.start()
+        with Client(broker.amqp).opened() as client:
+            bodies = client.channel().bodies("q")
+        kept = {body(number) for number in range(10, 40)} | {
+            body(FIRST + n) for n, said in answers.items() if said == "stored"
+        }
+        assert kept <= set(bodies)
+        assert not {body(FIRST + n) for n, said in answers.items() if said == "refused"} & set(bodies)
+        assert body(LAST) in bodies
+        assert "Traceback" not in broker.log
+
+
+FIRST = 1000  # above it lies what is published while the disk is full
+LAST = 9999
+
+
+def body(number: int) -> bytes:
+    return b"%04d" % number + bytes(20_000)
+
+
+def publish_until_it_waits(channel: Channel) -> dict[int, str]:
+    """Publishes numbered messages, each when the one before is answered, until the disk has no room: the first that
+    finds none waits for it, those behind it are refused, and all are told in the order of publishing."""
+    answers: dict[int, str] = {}
+    channel.confirm_select()
+    channel.client.socket.settimeout(1)
+    while list(answers.values()).count("waits") < 3:
+        number = 1 + len(answers)  # its tag, too
+        answers[number] = "waits"
+        channel.publish("", "q", body(FIRST + number), PERSISTENT)
+        with contextlib.suppress(TimeoutError):
+            take_answer(channel, answers)
+    channel.client.socket.settimeout(20)
+    return answers
+
+
+def take_answers(channel: Channel, answers: dict[int, str]) -> None:
+    while "waits" in answers.values():
+        take_answer(channel, answers)
+
+
+def take_answer(channel: Channel, answers: dict[int, str]) -> None:
+    said = channel.next_thing()
+    assert isinstance(said, (wire.BasicAck, wire.BasicNack)), said
+    fate = "stored" if isinstance(said, wire.BasicAck) else "refused"
+    for number, before in answers.items():
+        if before == "waits" and (number == said.delivery_tag or (said.multiple and number < said.delivery_tag)):
+            answers[number] = fate
+
+
+def is_confirmed(broker: Broker) -> bool:
+    """Whether another publisher gets a message in."""
+    with Client(broker.amqp).opened() as client:
+        channel = client.channel()
+        channel.confirm_select()
+        channel.publish("", "q", body(LAST), PERSISTENT)
+        return isinstance(channel.next_thing(), wire.BasicAck)

@@ -40,8 +40,10 @@ LIMITS: Final = (
     Limit(
         "The disk is full",
         "A write that meets the end of the disk is cut back to the last whole batch and refused as above; nothing that "
-        "was acknowledged is touched. Compaction pauses for a minute.",
-        ("storage.reserve_bytes",),
+        "was acknowledged is touched. Compaction pauses for a minute. What AMQP publishers had sent already waits in "
+        "memory for room, and its confirms with it; what comes after is refused by a nack, behind those. Deleting "
+        "goes on: a file that only takes room is given back when even the few bytes that it needs are missing.",
+        ("storage.reserve_bytes", "storage.ballast_bytes"),
         ("twinlog_storage_writes_refused_total", "twinlog_compactions_failed_total"),
     ),
     Limit(

@@ -15,6 +15,7 @@ from twinlog.base import DiskFull, HostFault
 from twinlog.base.logs import Log
 from twinlog.base.units import MIB
 from twinlog.host import Host, Lock
+from twinlog.storage.ballast import Ballast
 from twinlog.storage.errors import WrongDirectory
 from twinlog.storage.files import FilePool, parent, write_whole
 from twinlog.storage.flusher import Flusher
@@ -25,7 +26,16 @@ from twinlog.storage.metrics import StorageMetrics
 from twinlog.storage.settings import LogSettings, StorageSettings
 from twinlog.storage.small_rounds import SmallRounds
 
-NAMES_WITHOUT_IDENTITY: Final = {"lock", "lost+found", "logs", "deleted", "marks", "marks.new", "identity.new"}
+NAMES_WITHOUT_IDENTITY: Final = {
+    "lock",
+    "lost+found",
+    "logs",
+    "deleted",
+    "marks",
+    "marks.new",
+    "identity.new",
+    "ballast",
+}
 HOUSEKEEPING_MS: Final = 30_000
 ROOM_CHECK_MS: Final = 250
 ROOM_SLACK: Final = 16  # a sixteenth above the mark has to be free before records are taken again
@@ -54,7 +64,10 @@ class DataDirectory:
         self.flusher = Flusher(host.disk, host.tasks, settings, self.small_rounds)
         self.flusher.on_fault = self.fail
         self.flusher.monotonic_us = host.clock.monotonic_us
-        self.marks = MarksFile(host.disk, host.tasks, self.flusher, settings, f"{self.path}/marks")
+        self.ballast = Ballast(host.disk, f"{self.path}/ballast", settings.ballast_bytes)
+        self.marks = MarksFile(
+            host.disk, host.tasks, self.flusher, settings, f"{self.path}/marks", make_room=self._drop_ballast
+        )
         self.offline: HostFault | None = None
         self.identity: Identity | None = None
         self.incarnation_before: bytes | None = None  # of the run that stopped clean here
@@ -66,6 +79,7 @@ class DataDirectory:
         self._log = log
         self._lock: Lock | None = None
         self._trash = 0
+        self._wants_ballast = True
 
     # LogHome.
 
@@ -112,6 +126,14 @@ class DataDirectory:
         elif self.is_full and free > FULL_ENDS_BYTES:
             self.is_full = False
             self._log.info("the disk is not full any more", directory=self.path, free=free)
+        if self._wants_ballast and not (self.is_low or self.is_full):
+            self._wants_ballast = False
+            self.ballast.take()
+
+    def _drop_ballast(self) -> bool:
+        self.on_full()
+        self._wants_ballast = True
+        return self.ballast.drop()
 
     def quietly(self, work: Callable[..., object], *args: object) -> None:
         try:

@@ -10,6 +10,7 @@ was moved and somebody waits for that to be durable.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct
 from typing import Final, NamedTuple, Protocol
 
@@ -108,7 +109,16 @@ class Marked(Protocol):
 class MarksFile(NeverSmall):
     """Collects what changed and writes the file through the flusher, in two steps: the bytes, then the name."""
 
-    def __init__(self, disk: Disk, tasks: Tasks, flusher: Flusher, settings: StorageSettings, path: str) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        tasks: Tasks,
+        flusher: Flusher,
+        settings: StorageSettings,
+        path: str,
+        make_room: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._make_room = make_room  # on a full disk; whether there is some now
         self._disk = disk
         self._tasks = tasks
         self._flusher = flusher
@@ -152,7 +162,12 @@ class MarksFile(NeverSmall):
         for log in logs:
             self._changed[log.key] = log
         data, written = self._take()
-        write_whole(self._disk, self._path, data)
+        try:
+            write_whole(self._disk, self._path, data)
+        except DiskFull:
+            if not self._make_room():
+                raise
+            write_whole(self._disk, self._path, data)
         # A round that is under way has collected older marks, which must not replace these.
         self._stale = self._asked
         for log, mark in written:
@@ -199,13 +214,26 @@ class MarksFile(NeverSmall):
         data, self._written = self._take()
         self._hurried = self._naming = self._stale = False
         try:
-            self._file = self._disk.open(self._path + ".next", create=True)
-            self._file.truncate(0)
-            self._file.append((data,))
+            self._file = self._write_next(data)
         except DiskFull:
-            return FULL
+            if not self._make_room():
+                return FULL
+            try:
+                self._file = self._write_next(data)
+            except DiskFull:
+                return FULL
         files.append(self._file)
         return BYTES
+
+    def _write_next(self, data: bytes) -> File:
+        file = self._disk.open(self._path + ".next", create=True)
+        try:
+            file.truncate(0)
+            file.append((data,))
+        except DiskFull:
+            file.close()
+            raise
+        return file
 
     def synced(self, position: int) -> None:
         if self._file is not None:

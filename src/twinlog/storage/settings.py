@@ -85,6 +85,14 @@ class StorageSettings:
     disk_low_percent: int = setting(
         5, unit="%", min=0, max=90, doc="The same as a share of the disk; the larger of both counts."
     )
+    ballast_bytes: int = setting(
+        MIB,
+        unit="bytes",
+        min=0,
+        max=GIB,
+        doc="A file of this size in each data directory is given back when the disk is full to the last byte, so that "
+        "deleting still has the few bytes it needs; 0 is none.",
+    )
     reserve_bytes: int = setting(
         64 * MIB, unit="bytes", min=0, max=GIB, doc="Room asked for ahead of a busy log's writes; 0 asks for none."
     )

@@ -109,6 +109,7 @@ def draw_settings(chance: SimChance) -> NodeSettings:
             files_open_max=chance.pick([16, 64, 9000]),
             files_idle_close_ms=chance.pick([1000, 60_000]),
             reserve_bytes=0,
+            ballast_bytes=0,  # a full disk shall stay full
             # Small enough to be made by the first rounds, and to begin new generations all the time.
             rounds_bytes=chance.pick([0, 16 << 10, 64 << 10]),
         ),
