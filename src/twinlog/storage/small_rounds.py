@@ -27,9 +27,10 @@ from twinlog.storage.files import parent, read_whole
 
 NAME: Final = "rounds"
 MAGIC: Final = b"TLRD"
-VERSION: Final = 1
-HEADER: Final = Struct("<4sHHQIIII")  # magic, version, kind, generation, number, entries, bytes, checksum
-CHECKSUM_AT: Final = HEADER.size - 4
+VERSION: Final = 2
+HEADER: Final = Struct("<4sHHQIIIQI")  # magic, version, kind, generation, number, entries, bytes, file's, checksum
+HEADER_1: Final = Struct("<4sHHQIIII")  # of version 1, which does not say how long the file is
+CHECKSUM_BYTES: Final = 4
 ENTRY: Final = Struct("<16siIqQ")  # topic id, partition, bytes, segment base, position
 ALIGNMENT: Final = 64
 
@@ -69,8 +70,8 @@ class SmallRounds:
         self._disk = disk
         self._tasks = tasks
         self._path = f"{directory}/{NAME}"
-        self._file_bytes = file_bytes
-        self._half_bytes = file_bytes // 2
+        self._file_bytes = file_bytes - file_bytes % (2 * ALIGNMENT)
+        self._half_bytes = self._file_bytes // 2
         self._room_bytes = self._half_bytes - self._half_bytes // VOID_SHARE
         self._file: File | None = None
         self._making = False
@@ -137,7 +138,7 @@ class SmallRounds:
 
     def _put(self, kind: int, entries: int, body: bytes) -> File:
         assert self._file is not None
-        record = encode_record(kind, self._generation, self._number, entries, body)
+        record = encode_record(kind, self._generation, self._number, entries, body, self._file_bytes)
         self._file.write_at(self._generation % 2 * self._half_bytes + self._position, record)
         self._position += len(record)
         self._number += 1
@@ -189,15 +190,19 @@ class SmallRounds:
 
     def open(self, logs_path: str, *, clean: bool) -> int:
         """Takes the file that is there; after a crash writes its records into the logs, and returns how many bytes
-        those were. ``Damaged`` when a record that was synced cannot be read."""
+        those were. ``Damaged``, and nothing is changed, when something is missing that was synced."""
         data = read_whole(self._disk, self._path)
         if data is None:
             return 0
+        if not clean:
+            check_length(data, self._path)
         found = newest_records(data, self._path, clean=clean)
         brought_back = 0
         if found and not clean:
-            for (topic_id, partition, segment_base), pieces in plan_replay(found).items():
-                path = f"{logs_path}/{topic_id.hex()}-{partition}/{segment_base:020d}.log"
+            plan = {path_in(logs_path, key): pieces for key, pieces in plan_replay(found).items()}
+            for path, pieces in plan.items():
+                self._check_end(path, pieces)
+            for path, pieces in plan.items():
                 brought_back += self._bring_back(path, pieces)
         if len(data) != self._file_bytes:
             self._disk.delete(self._path)  # of another size setting: made anew when it is needed
@@ -210,38 +215,46 @@ class SmallRounds:
             self._clear()
         return brought_back
 
+    def _check_end(self, path: str, pieces: Sequence[Replayed]) -> None:
+        """Before a piece nothing may be missing: it was synced by itself, or comes from an earlier piece."""
+        if not pieces or not self._disk.exists(path):
+            return  # deleted since, by retention or with its topic
+        end = self._disk.size(path)
+        for piece in pieces:
+            if piece.position > end:
+                raise Damaged(path, f"ends at {end}, and up to {piece.position} it was synced")
+            end = max(end, piece.position + len(piece.data))
+
     def _bring_back(self, path: str, pieces: Sequence[Replayed]) -> int:
         if not pieces or not self._disk.exists(path):
-            return 0  # deleted since, by retention or with its topic
+            return 0
         file = self._disk.open(path)
-        written = 0
         try:
             for piece in pieces:
-                if piece.position > file.size:
-                    break  # what was synced before is missing: the log's own recovery judges that
                 file.write_at(piece.position, piece.data)
-                written += len(piece.data)
             self._disk.sync_now(file)
         finally:
             file.close()
-        return written
+        return sum(len(piece.data) for piece in pieces)
 
 
 # ---- bytes ---------------------------------------------------------------------------------------------------------
 
 
 class Record(NamedTuple):
-    """One record as read."""
+    """One record as read, and how much room it takes. ``file_bytes`` is 0 where the version does not tell."""
 
     kind: int
     generation: int
     number: int
     entries: int
     body: bytes
+    file_bytes: int
+    size_bytes: int
 
 
-def encode_record(kind: int, generation: int, number: int, entries: int, body: bytes) -> bytes:
-    head = HEADER.pack(MAGIC, VERSION, kind, generation, number, entries, len(body), 0)[:CHECKSUM_AT]
+def encode_record(kind: int, generation: int, number: int, entries: int, body: bytes, file_bytes: int) -> bytes:
+    head = HEADER.pack(MAGIC, VERSION, kind, generation, number, entries, len(body), file_bytes, 0)[:-CHECKSUM_BYTES]
     checksum = crc32c(head + body)
     record = head + checksum.to_bytes(4, "little") + body
     return record + bytes(_padded(len(record)) - len(record))
@@ -251,14 +264,37 @@ def decode_record(data: bytes, position: int) -> Record | None:
     """The record at a position, or None where there is no whole one."""
     if data[position : position + 4] != MAGIC or position + HEADER.size > len(data):
         return None
-    _, version, kind, generation, number, entries, size, checksum = HEADER.unpack_from(data, position)
-    start = position + HEADER.size
-    if version != VERSION or start + size > len(data):
+    version = int.from_bytes(data[position + 4 : position + 6], "little")
+    file_bytes = 0
+    if version == VERSION:
+        head = HEADER
+        _, _, kind, generation, number, entries, size, file_bytes, checksum = head.unpack_from(data, position)
+    elif version == 1:
+        head = HEADER_1
+        _, _, kind, generation, number, entries, size, checksum = head.unpack_from(data, position)
+    else:
+        return None
+    start = position + head.size
+    if start + size > len(data):
         return None
     body = data[start : start + size]
-    if crc32c(data[position : position + CHECKSUM_AT] + body) != checksum:
+    if crc32c(data[position : start - CHECKSUM_BYTES] + body) != checksum:
         return None
-    return Record(kind, generation, number, entries, body)
+    return Record(kind, generation, number, entries, body, file_bytes, _padded(head.size + size))
+
+
+def check_length(data: bytes, path: str) -> None:
+    """``Damaged`` when the file is not as long as it was made: what its end held had been synced."""
+    whole = bool(data) and len(data) % (2 * ALIGNMENT) == 0
+    for record in _records_anywhere(data, 0, len(data)):
+        if record.file_bytes not in (0, len(data)):
+            raise Damaged(path, f"has {len(data)} bytes, and had {record.file_bytes}")
+        whole = whole or not record.file_bytes  # an older one may have any length
+    last = data.rfind(MAGIC)
+    if last >= 0 and last % ALIGNMENT == 0 and len(data) - last >= HEADER.size:
+        whole = whole and last + HEADER.size + HEADER.unpack_from(data, last)[6] <= len(data)
+    if not whole:
+        raise Damaged(path, f"has {len(data)} bytes, and ends in the middle of something")
 
 
 def newest_records(data: bytes, path: str, *, clean: bool = False) -> list[Record]:
@@ -269,7 +305,7 @@ def newest_records(data: bytes, path: str, *, clean: bool = False) -> list[Recor
     newest = max(found, key=lambda records: records[0].generation if records else -1)
     generation = newest[0].generation if newest else -1
     for front, records in zip((0, half), found, strict=True):
-        end = front + sum(_padded(HEADER.size + len(record.body)) for record in records)
+        end = front + sum(record.size_bytes for record in records)
         for later in () if clean else _records_anywhere(data, end, front + half):
             # Rounds are synced one after the other, so one that is whole proves all those before it.
             if (later.generation, later.number) > (generation, len(newest)) and later.number:
@@ -283,7 +319,7 @@ def _records_from(data: bytes, position: int, end: int) -> list[Record]:
         if record.number != len(records) or (records and record.generation != records[0].generation):
             break
         records.append(record)
-        position += _padded(HEADER.size + len(record.body))
+        position += record.size_bytes
     return records
 
 
@@ -311,17 +347,9 @@ def plan_replay(records: Sequence[Record]) -> dict[SegmentKey, list[Replayed]]:
     return plan
 
 
-def _forget(
-    plan: dict[tuple[bytes, int, int], list[Replayed]],
-    topic_id: bytes,
-    partition: int,
-    segment_base: int,
-    position: int,
-) -> None:
-    key = (topic_id, partition, segment_base)
-    if key in plan:
-        kept = [Replayed(at, data[: position - at]) for at, data in plan[key] if at < position]
-        plan[key] = kept
+def path_in(logs_path: str, key: SegmentKey) -> str:
+    topic_id, partition, segment_base = key
+    return f"{logs_path}/{topic_id.hex()}-{partition}/{segment_base:020d}.log"
 
 
 def _padded(size: int) -> int:

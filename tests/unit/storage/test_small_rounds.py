@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from tests.kit.storage import QUICK, TOPIC, Machine, append, everything, restore
+from twinlog._kernel import crc32c
 from twinlog.host import File
 from twinlog.storage import LogSettings, LogStore
 from twinlog.storage import small_rounds as room
@@ -189,12 +190,40 @@ def test_any_flipped_bit_is_noticed_or_costs_the_last_round_at_most() -> None:
     assert shorter  # the last record, torn or damaged: nobody can tell
 
 
-def test_a_journal_cut_anywhere_is_read_up_to_there() -> None:
+def test_a_journal_that_became_shorter_is_refused_as_it_is() -> None:
+    files, _ = lived()
+    for end in {*range(0, len(files[JOURNAL]), 997), *range(0, len(files[JOURNAL]), 512)}:
+        damaged = {**files, JOURNAL: files[JOURNAL][:end]}
+        machine = restore(damaged)
+        with pytest.raises(Damaged):
+            restarted(machine)
+        assert machine.copy_tree("data/logs") == {path: data for path, data in files.items() if "/logs/" in path}
+
+
+def test_a_log_that_is_shorter_than_the_journal_proves_is_refused_every_time() -> None:
+    files, _ = lived()
+    path = next(path for path in files if path.endswith(".log") and "-1/" in path)
+    for end in (0, 1, len(files[path]) - 1):
+        damaged = {**files, path: files[path][:end]}
+        machine = restore(damaged)
+        for _ in range(2):
+            with pytest.raises(Damaged):
+                restarted(machine)
+            machine.kill()
+        assert machine.copy_tree("data/logs") == {path: data for path, data in damaged.items() if "/logs/" in path}
+
+
+def test_a_journal_of_version_1_is_read() -> None:
     files, promised = lived()
-    for end in range(0, len(files[JOURNAL]), 997):
-        store = restarted(restore({**files, JOURNAL: files[JOURNAL][:end]}))
-        for ours, theirs in zip(contents(store), promised, strict=True):
-            assert ours == theirs[: len(ours)]
+    old = bytearray(len(files[JOURNAL]))
+    at = 0
+    for record in room.newest_records(files[JOURNAL], JOURNAL):
+        head = room.HEADER_1.pack(room.MAGIC, 1, record.kind, 0, record.number, record.entries, len(record.body), 0)
+        checksum = crc32c(head[:-4] + record.body).to_bytes(4, "little")
+        whole = head[:-4] + checksum + record.body
+        old[at : at + len(whole)] = whole
+        at += -(-len(whole) // room.ALIGNMENT) * room.ALIGNMENT
+    assert contents(restarted(restore({**files, JOURNAL: bytes(old)}))) == promised
 
 
 def test_a_failed_sync_takes_the_directory_offline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,12 +251,13 @@ def test_a_record_looks_as_the_page_says() -> None:
         room.ENTRY.pack(topic_id, partition, len(data), base, position) + data
         for topic_id, partition, base, position, data in entries
     )
-    record = room.encode_record(room.APPENDED, 7, 3, 2, body)
+    record = room.encode_record(room.APPENDED, 7, 3, 2, body, 8192)
     assert len(record) % room.ALIGNMENT == 0
-    assert record[:24].hex() == "544c524401000100070000000000000003000000020000 00".replace(" ", "")
+    assert record[:24].hex() == "544c52440200010007000000000000000300000002000000"
     assert record[24:28] == len(body).to_bytes(4, "little")
+    assert record[28:36] == (8192).to_bytes(8, "little")
     decoded = room.decode_record(record, 0)
-    assert decoded == room.Record(room.APPENDED, 7, 3, 2, body)
+    assert decoded == room.Record(room.APPENDED, 7, 3, 2, body, 8192, len(record))
     assert room.plan_replay([decoded]) == {
         (topic, 1, 0): [room.Replayed(100, b"abc")],
         (topic, 2, 500): [room.Replayed(0, b"de")],
@@ -238,5 +268,5 @@ def test_void_takes_back_what_lies_behind_it() -> None:
     topic = bytes(16)
     added = room.ENTRY.pack(topic, 1, 4, 0, 100) + b"abcd" + room.ENTRY.pack(topic, 1, 2, 0, 104) + b"ef"
     void = room.ENTRY.pack(topic, 1, 0, 0, 102)
-    records = [room.Record(room.APPENDED, 0, 0, 2, added), room.Record(room.VOID, 0, 1, 1, void)]
+    records = [room.Record(room.APPENDED, 0, 0, 2, added, 0, 0), room.Record(room.VOID, 0, 1, 1, void, 0, 0)]
     assert room.plan_replay(records) == {(topic, 1, 0): [room.Replayed(100, b"ab")]}
