@@ -11,6 +11,7 @@ import pytest
 from twinlog.sim.__main__ import main
 from twinlog.sim.campaign import WORKLOADS, Outcome, try_seed
 from twinlog.sim.campaign.many import campaign
+from twinlog.sim.planted import BUGS
 
 CHUNKS = {"log": 10, "queues": 8, "groups": 6, "transactions": 4}
 CHUNK_SEEDS = 15
@@ -58,6 +59,19 @@ def test_a_broken_promise_ends_the_campaign_and_says_how_to_see_it_again(capsys:
     told = capsys.readouterr().out
     assert f"python -m twinlog.sim --workload log --seed {broken} --planted dedupe-off" in told
     assert main(["--seed", str(broken)]) == 0, "without the bug the same seed is good"
+
+
+def test_planted_bugs_are_hunted_together_and_in_parts(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--planted", "all", "--workload", "queues", "--jobs", "1"]
+    parts = [[*arguments, "--part", f"{part}/6"] for part in (2, 6)]
+    assert [main(part) for part in parts] == [0, 0]
+    told = capsys.readouterr().out.splitlines()
+    found = [line.partition(":")[0] for line in told if ": seed " in line]
+    names = [name for name, bug in BUGS.items() if bug.workload == "queues"]
+    assert sorted(found) == sorted(names[1::6] + names[5::6])
+    assert f"{len(names[1::6])} of {len(names[1::6])} planted bugs found" in told
+    with pytest.raises(SystemExit):
+        main([*arguments, "--part", "7/6"])
 
 
 def test_names_are_listed_and_checked(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
     python -m twinlog.sim --seeds 2000                   seeds 1 to 2000 of every workload
     python -m twinlog.sim --workload log --seed 17       that one again, with its story
     python -m twinlog.sim --planted ack-before-sync      how soon a planted bug is found
+    python -m twinlog.sim --planted all --part 2/5       a fifth of them
     python -m twinlog.sim --list
 
 Exit code 0: every promise was kept (or every planted bug found), and every seed that ran twice did the same.
@@ -17,7 +18,7 @@ import time
 from collections.abc import Sequence
 
 from twinlog.sim.campaign import WORKLOADS, Outcome, try_seed
-from twinlog.sim.campaign.many import Totals, campaign
+from twinlog.sim.campaign.many import Totals, campaign, hunt
 from twinlog.sim.planted import BUGS
 
 EXIT_BROKEN = 1
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.seed is not None:
         return replay(options)
     if options.planted:
-        return hunt(options)
+        return find_planted(options)
     workloads = [options.workload] if options.workload else list(WORKLOADS)
     return max(many(options, workload) for workload in workloads)
 
@@ -49,6 +50,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, metavar="S", help="only this one, with its story")
     made.add_argument("--workload", choices=sorted(WORKLOADS), help="only this workload (all; log for one seed)")
     made.add_argument("--planted", metavar="NAME", help="plant a bug, or each in its turn: all; it has to be found")
+    made.add_argument(
+        "--part",
+        type=part_of,
+        default=(1, 1),
+        metavar="K/N",
+        help="with --planted all: every n-th of them, from the k-th",
+    )
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="processes side by side")
     made.add_argument(
         "--replay-one-in", type=int, default=20, metavar="N", help="run every n-th seed twice (20; 0: none)"
@@ -98,30 +106,30 @@ def many(options: argparse.Namespace, workload: str) -> int:
     return 0 if totals.is_good else EXIT_BROKEN
 
 
-def hunt(options: argparse.Namespace) -> int:
+def find_planted(options: argparse.Namespace) -> int:
     """Each planted bug has to be found within its number of seeds."""
+    part, parts = options.part
     names = list(BUGS) if options.planted == "all" else [options.planted]
     if options.workload:
         names = [name for name in names if BUGS[name].workload == options.workload]
-    missed = []
-    for name in names:
-        bug = BUGS[name]
-        totals = campaign(
-            range(options.first, options.first + bug.seeds_max),
-            bug.workload,
-            name,
-            jobs=options.jobs,
-            replay_one_in=0,
-            kind=bug.kind,
-        )
-        found = min(totals.broken, key=lambda outcome: outcome.seed, default=None)
-        if found is None:
-            missed.append(name)
-            say(f"{name}: NOT FOUND in {totals.seeds} seeds")
+    names = names[part - 1 :: parts]
+    missed = 0
+    for name, outcome in hunt(names, options.first, jobs=options.jobs):
+        missed += outcome is None
+        if outcome is None:
+            say(f"{name}: NOT FOUND in {BUGS[name].seeds_max} seeds")
         else:
-            say(f"{name}: seed {found.seed}, {found.kind}")
-    say(f"{len(names) - len(missed)} of {len(names)} planted bugs found")
+            say(f"{name}: seed {outcome.seed}, {outcome.kind}")
+    say(f"{len(names) - missed} of {len(names)} planted bugs found")
     return EXIT_BROKEN if missed else 0
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """``2/5`` as numbers."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no part like 2/5")
+    return int(part), int(parts)
 
 
 def replay(options: argparse.Namespace) -> int:

@@ -10,12 +10,13 @@ import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from twinlog.sim.campaign.trial import Outcome, try_seed
+from twinlog.sim.planted import BUGS
 
 CHUNK_SEEDS: Final = 4
 HASH_SEEDS: Final = ("1", "2")
@@ -23,9 +24,8 @@ HASH_SEEDS: Final = ("1", "2")
 
 @dataclass(slots=True)
 class Totals:
-    """What a campaign has seen so far. ``kind``: the only contradiction that counts; empty: all of them."""
+    """What a campaign has seen so far."""
 
-    kind: str = ""
     seeds: int = 0
     simulated_ms: int = 0
     confirmed: int = 0
@@ -43,7 +43,7 @@ class Totals:
         self.read += outcome.read
         self.marks += outcome.marks
         self.faults += outcome.faults
-        if outcome.kind and self.kind in ("", outcome.kind):
+        if outcome.kind:
             self.broken.append(outcome)
 
     @property
@@ -63,11 +63,10 @@ def campaign(
     jobs: int,
     replay_one_in: int,
     stop_after: int = 1,
-    kind: str = "",
     progress: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
     """Tries the seeds until ``stop_after`` of them are broken (0: all of them)."""
-    totals = Totals(kind)
+    totals = Totals()
     chunks = _chunks(seeds)
     with _workers(jobs, HASH_SEEDS[0]) as pool, _workers(1, HASH_SEEDS[1]) as other:
         running: set[Future[list[Outcome]]] = set()
@@ -88,6 +87,22 @@ def campaign(
             if (again.digest, again.kind) != (outcome.digest, outcome.kind):
                 totals.not_replayed.append(outcome)
     return totals
+
+
+def find_bug(name: str, first: int) -> Outcome | None:
+    """The first seed that shows a planted bug, from ``first`` on."""
+    bug = BUGS[name]
+    seeds = range(first, first + bug.seeds_max)
+    outcomes = (try_seed(seed, bug.workload, name) for seed in seeds)
+    return next((outcome for outcome in outcomes if bug.is_shown_by(outcome.kind)), None)
+
+
+def hunt(names: Iterable[str], first: int, *, jobs: int) -> Iterator[tuple[str, Outcome | None]]:
+    """Looks for several planted bugs at a time; tells of each as it is found, or is not."""
+    with _workers(jobs, HASH_SEEDS[0]) as pool:
+        running = {pool.submit(find_bug, name, first): name for name in names}
+        for future in as_completed(running):
+            yield running[future], future.result()
 
 
 def _take(
