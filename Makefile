@@ -25,7 +25,7 @@ ROUNDS ?= 50
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut copyjob fuzz pages docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut cutandflip copyjob fuzz pages docs wheel clean
 .PHONY: FORCE sparkfaults
 
 help: ## Say what there is
@@ -71,6 +71,9 @@ sim: setup ## Simulate SEEDS=n runs with faults, then hunt the planted bugs
 
 powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root)
 	CUTS=$(CUTS) $(PYTHON) -m pytest -q tests/faults -m slow -k powercut --timeout 0 $(ARGS)
+
+cutandflip: setup ## Cut stored files at every length, flip every bit: all starts twice (goes on where it was stopped)
+	$(PYTHON) -m tests.faults.cut_and_flip $(ARGS)
 
 copyjob: setup ## Copy 100,000 records in transactions, three times, while everything is killed
 	$(PYTHON) -m pytest -q -s tests/faults/copy_job -m slow --timeout 0 $(ARGS)

@@ -7,56 +7,10 @@ from functools import cache
 
 import pytest
 
-from tests.kit.cluster import SeededChance
-from tests.kit.storage import QUICK, Machine, restore
-from twinlog.app.journal import FrameJournal
+from tests.kit.metadata_disk import MetadataNode, lived
+from tests.kit.storage import Machine, restore
 from twinlog.base import HostFault
-from twinlog.cluster import ConfigOp, ConfigsWanted, Controller, Endpoint, Image, MetadataLog, Topic, TopicWanted
-from twinlog.cluster.settings import MetadataLogSettings
-from twinlog.kafka.rules import KAFKA_RULES
-from twinlog.storage import FrameLog
-from twinlog.storage.flusher import Flusher
-
-
-class Node:
-    """A metadata log on a machine's disk, with its controller."""
-
-    def __init__(self, machine: Machine, snapshot_after_bytes: int = 4096) -> None:
-        self.machine = machine
-        machine.disk.make_directory("data")
-        machine.disk.sync_directory_now("")
-        flusher = Flusher(machine.disk, machine.tasks, QUICK)
-        frames = FrameLog(machine.disk, flusher, "data", "metadata")
-        settings = MetadataLogSettings(snapshot_after_bytes=snapshot_after_bytes)
-        self.log = MetadataLog(FrameJournal(frames), machine.clock, settings)
-        self.log.open()
-        self.controller = Controller(self.log, SeededChance(self.log.image.offset), KAFKA_RULES)
-
-    def form(self) -> None:
-        self.controller.form_cluster(1, lambda fault: None)
-        endpoint = Endpoint("PLAINTEXT", "node1", 9092, "PLAINTEXT")
-        self.controller.register_broker(1, b"1" * 16, [endpoint], lambda outcome: None, clean=True)
-        self.machine.settle()
-
-    def create(self, name: str) -> list[object]:
-        heard: list[object] = []
-        self.controller.create_topics([TopicWanted(name, 3, configs={"retention.ms": "1000"})], heard.extend)
-        return heard
-
-
-def lived(snapshot_after_bytes: int) -> tuple[dict[str, bytes], list[Image]]:
-    """A short life: its files after everything became durable and the mark caught up, and every image on the way."""
-    machine = Machine()
-    node = Node(machine, snapshot_after_bytes)
-    images = [node.log.image]
-    node.log.subscribe(lambda image, delta: images.append(image))
-    node.form()
-    for name in ("orders", "payments"):
-        node.create(name)
-        machine.settle()
-    node.controller.alter_configs([ConfigsWanted("broker", "", [ConfigOp("log.retention.ms", 0, "5")])], lambda _: None)
-    machine.settle(1000)
-    return machine.copy_tree("data"), images
+from twinlog.cluster import Image, Topic, TopicWanted
 
 
 @cache
@@ -87,7 +41,7 @@ def test_files_cut_anywhere_or_flipped_anywhere_give_all_that_was_promised_or_st
         machine = restore({**files, path: data})
         before = machine.copy_tree("data")
         try:
-            node = Node(machine)
+            node = MetadataNode(machine)
         except HostFault:
             refused += 1
             assert machine.copy_tree("data") == before, "a start that is refused changes nothing"
@@ -97,7 +51,7 @@ def test_files_cut_anywhere_or_flipped_anywhere_give_all_that_was_promised_or_st
         heard = node.create("after")
         machine.settle()
         machine.cut_power()
-        again = Node(machine)
+        again = MetadataNode(machine)
         assert again.log.image == node.log.image and "after" in again.log.image.topics_by_name, heard
     assert opened and refused
 
@@ -106,7 +60,7 @@ def topics_lost_in_power_cuts(seed: int, *, disk_lies: bool = False) -> set[str]
     """Creates topics while the power goes now and then; returns those that were answered and are gone."""
     machine = Machine(seed)
     machine.platter.lies_about_sync = disk_lies
-    node = Node(machine, snapshot_after_bytes=700)
+    node = MetadataNode(machine, snapshot_after_bytes=700)
     node.form()
     answered: dict[str, bytes] = {}
 
@@ -118,7 +72,7 @@ def topics_lost_in_power_cuts(seed: int, *, disk_lies: bool = False) -> set[str]
         machine.loop.run_for_us(machine.chance.below(900))
         if machine.chance.below(10) == 0:
             machine.cut_power()
-            node = Node(machine, snapshot_after_bytes=700)
+            node = MetadataNode(machine, snapshot_after_bytes=700)
             found = {name: topic.topic_id for name, topic in node.log.image.topics_by_name.items()}
             lost = {name for name, topic_id in answered.items() if found.get(name) != topic_id}
             if lost:
@@ -143,7 +97,7 @@ def test_a_disk_that_lies_about_syncs_is_found_out() -> None:
 
 def test_a_full_disk_refuses_topics_and_takes_them_when_there_is_room_again() -> None:
     machine = Machine()
-    node = Node(machine)
+    node = MetadataNode(machine)
     node.form()
     machine.platter.capacity_bytes = machine.platter.used_bytes
     (refused,) = node.create("orders")
@@ -153,4 +107,4 @@ def test_a_full_disk_refuses_topics_and_takes_them_when_there_is_room_again() ->
     machine.settle()
     assert "orders" in node.log.image.topics_by_name and len(heard) == 1
     machine.cut_power()
-    assert "orders" in Node(machine).log.image.topics_by_name
+    assert "orders" in MetadataNode(machine).log.image.topics_by_name
