@@ -25,7 +25,7 @@ ROUNDS ?= 50
 JOBS ?= 2
 ARGS ?=
 
-.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut cutandflip copyjob fuzz pages docs wheel clean
+.PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut cutandflip killstorm copyjob fuzz pages docs wheel clean
 .PHONY: FORCE sparkfaults
 
 help: ## Say what there is
@@ -74,6 +74,9 @@ powercut: setup ## Cut the power of a loop-mounted disk CUTS=n times (needs root
 
 cutandflip: setup ## Cut stored files at every length, flip every bit: all starts twice (goes on where it was stopped)
 	$(PYTHON) -m tests.faults.cut_and_flip $(ARGS)
+
+killstorm: setup ## kill -9 the broker ROUNDS=n times under real clients of both protocols
+	ROUNDS=$(ROUNDS) $(PYTHON) -m pytest -q tests/faults/kill -m slow --timeout 0 $(ARGS)
 
 copyjob: setup ## Copy 100,000 records in transactions, three times, while everything is killed
 	$(PYTHON) -m pytest -q -s tests/faults/copy_job -m slow --timeout 0 $(ARGS)
