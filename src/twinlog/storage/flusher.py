@@ -19,7 +19,7 @@ from twinlog.base import HostFault
 from twinlog.base.metrics import Histogram
 from twinlog.host import Disk, File, Tasks, Timer
 from twinlog.storage.settings import StorageSettings
-from twinlog.storage.small_rounds import ROUND_BYTES, Extent, SmallRounds
+from twinlog.storage.small_rounds import Extent, SmallRounds, round_bytes_max
 
 MANY_FILES = 5  # from here on the host syncs the whole file system, so whatever else is dirty comes for free
 
@@ -175,12 +175,13 @@ class Flusher:
             return False
         extents: list[Extent] = []
         size = 0
+        size_max = round_bytes_max(len(self._soon))
         for log in self._soon:
             extent = log.extent()
             if extent is None:
                 return False
             size += extent.size
-            if size > ROUND_BYTES:
+            if size > size_max:
                 return False
             extents.append(extent)
         if not journal.has_room(len(extents), size):

@@ -38,6 +38,8 @@ APPENDED: Final = 1  # bytes that a round made durable
 VOID: Final = 2  # earlier bytes of these segments, from the position on, must not come back
 
 ROUND_BYTES: Final = 32 * KIB  # larger rounds are cheaper in their own files than twice
+ROUND_BYTES_A_LOG: Final = 8 * KIB  # but for those of many logs, each of which would be a sync
+ROUND_BYTES_MAX: Final = 256 * KIB
 VOID_SHARE: Final = 16  # a sixteenth of a half is kept free for records that may not wait for a new generation
 BYTES_A_ROUND_EARNS: Final = 128 * KIB  # so many small rounds come before the file is made
 
@@ -61,6 +63,11 @@ class Replayed(NamedTuple):
 
     position: int
     data: bytes
+
+
+def round_bytes_max(logs: int) -> int:
+    """How large a round of so many logs may be to go through the journal."""
+    return min(ROUND_BYTES_MAX, max(ROUND_BYTES, ROUND_BYTES_A_LOG * logs))
 
 
 class SmallRounds:

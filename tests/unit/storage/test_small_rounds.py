@@ -136,6 +136,26 @@ def test_large_rounds_go_past_it() -> None:
     assert store.log(TOPIC, 0).offset_synced == store.log(TOPIC, 0).offset_end
 
 
+def test_a_round_of_many_logs_may_be_larger() -> None:
+    """Each of them would be a sync of its own."""
+    assert [room.round_bytes_max(logs) for logs in (1, 4, 10, 1000)] == [32 << 10, 32 << 10, 80 << 10, 256 << 10]
+    machine = Machine()
+    store = machine.store(settings=dataclasses.replace(PATIENT, rounds_bytes=1 << 20), log_settings=LARGE)
+    for number in range(10):
+        append(store.log(TOPIC, number), [b"first"])
+        machine.settle(200)
+    machine.settle(500)
+    before = store.directories[0].small_rounds.written_rounds
+    for number in range(10):
+        append(store.log(TOPIC, number), [bytes(7 << 10)])
+    machine.settle()
+    assert store.directories[0].small_rounds.written_rounds == before + 1
+    promised = [everything(store.log(TOPIC, number)) for number in range(10)]
+    machine.cut_power()
+    store = restarted(machine)
+    assert [everything(store.log(TOPIC, number)) for number in range(10)] == promised
+
+
 def test_it_can_be_turned_off() -> None:
     machine = Machine()
     store = machine.store(settings=dataclasses.replace(PATIENT, rounds_bytes=0))
