@@ -13,6 +13,7 @@ from twinlog.kafka.groups import Caller, GroupMachine, GroupSettings, GroupState
 from twinlog.kafka.groups.classic_types import JoinRequest, SyncRequest
 from twinlog.kafka.groups.consumer import CONSUMER_MOVES, ConsumerGroup
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
+from twinlog.kafka.groups.reports import Reports
 from twinlog.wire.kafka.errors import ErrorCode
 from twinlog.wire.kafka.messages.consumer_protocol import (
     ConsumerProtocolAssignment,
@@ -83,7 +84,7 @@ class Coordinator:
         self.timers.run()
 
     def make_machine(self, index: int) -> GroupMachine:
-        return GroupMachine(self.settings, self.topics, self._is_full)
+        return GroupMachine(self.settings, self.topics, Reports(self.settings), self._is_full)
 
     def _is_full(self) -> bool:
         return self.machine.group_count >= self.settings.groups_max

@@ -26,7 +26,6 @@ from twinlog.wire.kafka.message import Message
 from twinlog.wire.kafka.messages import group_records as g
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
-MS_A_REPORT = 1  # members of a large group that moves report less often: a thousand of them once a second
 
 
 class TopicView(Protocol):
@@ -242,14 +241,11 @@ class ConsumerGroup:
         member.session_deadline_ms = now_ms + timeout_ms
         self._alarm(member.session_deadline_ms)
 
-    def heartbeat_interval_ms(self, now_ms: int) -> int:
-        """How long a member that was heard of now may be silent. Each move of a partition takes a report of its old
-        owner and one of its new one, so a group that changed a moment ago would otherwise converge in two intervals."""
+    def quiet_ms(self, now_ms: int) -> int:
+        """For how long nothing changed, as far as members that were heard of can tell."""
         if self.heard_epoch != self.epoch:
             self.heard_epoch, self.changed_ms = self.epoch, now_ms
-        settings = self.settings
-        least_ms = max(settings.consumer_heartbeat_interval_min_ms, MS_A_REPORT * len(self.members))
-        return min(settings.consumer_heartbeat_interval_ms, max(least_ms, (now_ms - self.changed_ms) // 2))
+        return now_ms - self.changed_ms
 
     def give_task(self, member: ConsumerMember, now_ms: int) -> None:
         """It was told to do something; the time for it starts to run, once."""

@@ -41,7 +41,7 @@ class HeartbeatRequest:
 class HeartbeatAnswer:
     member_id: str
     member_epoch: int
-    heartbeat_interval_ms: int = 0  # set by ``heard``
+    heartbeat_interval_ms: int = 0  # set once it is known what follows
     assignment: Owned | None = None  # None: unchanged since the last answer
 
 
@@ -89,7 +89,6 @@ def heartbeat(
 
 def heard(group: ConsumerGroup, answer: HeartbeatAnswer, now_ms: int) -> None:
     """The soft side of an answered heartbeat: sessions and deadlines."""
-    answer.heartbeat_interval_ms = group.heartbeat_interval_ms(now_ms)
     member = group.members.get(answer.member_id)
     if member is None:
         return

@@ -11,6 +11,7 @@ from twinlog.host import Chance
 from twinlog.kafka.coordinator import Shard, TimerPort
 from twinlog.kafka.coordinator.topic import CoordinatorTopic
 from twinlog.kafka.groups.machine import GroupMachine
+from twinlog.kafka.groups.reports import Reports
 from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.topics import ImageTopics
 from twinlog.kafka.partition_table import PartitionTable
@@ -40,6 +41,7 @@ class GroupCoordinator:
         )
         self.settings = settings
         self.topics = ImageTopics()
+        reports = Reports(settings)
         self._chance = chance
         self.topic: CoordinatorTopic[GroupMachine] = CoordinatorTopic(
             OFFSETS_TOPIC,
@@ -47,7 +49,7 @@ class GroupCoordinator:
             node_id,
             partitions,
             controller,
-            lambda index: GroupMachine(settings, self.topics, self._is_full),
+            lambda index: GroupMachine(settings, self.topics, reports, self._is_full),
             timers,
         )
 

@@ -19,6 +19,7 @@ from twinlog.kafka.groups.consumer import CONSUMER_PROTOCOL_TYPE, REPLAYS, Consu
 from twinlog.kafka.groups.consumer_heartbeat import HeartbeatAnswer, HeartbeatRequest
 from twinlog.kafka.groups.consumer_moves import JOIN_EPOCH
 from twinlog.kafka.groups.offsets import Committed, Offsets, Place, Said, Wish
+from twinlog.kafka.groups.reports import Reports
 from twinlog.kafka.groups.settings import GroupSettings
 from twinlog.kafka.groups.types import GroupState, JoinReply, Record, SyncReply
 from twinlog.wire.kafka import records
@@ -39,8 +40,11 @@ Group: TypeAlias = ClassicGroup | ConsumerGroup
 class GroupMachine:
     """All groups that hash to one partition."""
 
-    def __init__(self, settings: GroupSettings, topics: TopicView, is_full: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, settings: GroupSettings, topics: TopicView, reports: Reports, is_full: Callable[[], bool] = lambda: False
+    ) -> None:
         self.settings = settings
+        self._reports = reports
         self._is_full = is_full  # whether the node has as many groups as it may
         self.topics = topics
         self.groups: dict[str, Group] = {}
@@ -177,6 +181,8 @@ class GroupMachine:
                 group.turn_away(ErrorCode.REBALANCE_IN_PROGRESS)
                 settled.resume(now_ms)
             consumer_heartbeat.heard(settled, answer, now_ms)
+            quiet_ms = settled.quiet_ms(now_ms)
+            answer.heartbeat_interval_ms = self._reports.interval_ms(len(settled.members), quiet_ms, now_ms)
             self._watch(settled)
 
         return Decision(answer, start + kept, after=after)

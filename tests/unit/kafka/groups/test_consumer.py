@@ -85,15 +85,6 @@ def test_members_report_often_just_after_a_change_and_seldom_once_it_is_quiet(co
     assert interval_after(0) == settings.consumer_heartbeat_interval_min_ms, "nobody knows what changed meanwhile"
 
 
-def test_a_large_group_is_not_told_to_report_more_often_than_a_thousand_times_a_second(
-    coordinator: Coordinator,
-) -> None:
-    members = [ConsumerMember(coordinator, f"m{number}") for number in range(700)]
-    for member in members:
-        member.join()
-    assert members[-1].told is not None and members[-1].told.heartbeat_interval_ms == 700
-
-
 def test_nothing_is_answered_before_it_is_durable() -> None:
     coordinator = Coordinator(held=True)
     member = ConsumerMember(coordinator, "a")
