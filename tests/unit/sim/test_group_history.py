@@ -134,3 +134,20 @@ def test_a_claim_holds_for_its_own_lease(story: Story) -> None:
     story.history.claim("mixed", claim("consumer", 2_000))
     with story.breaks("two owners"):
         story.history.claim("mixed", claim("classic", 600))
+
+
+def test_epochs_go_on_while_anybody_is_a_member_and_may_begin_anew_when_nobody_is(story: Story) -> None:
+    history = story.history
+    late = history.epoch_standing("new")
+    history.check_epoch("new", 3, history.epoch_standing("new"))
+    history.note_alive("new", "first", story.now_us, SESSION_MS)
+    before = history.epoch_standing("new")
+    with story.breaks("epoch back"):
+        history.check_epoch("new", 2, before)
+    story.wait(SESSION_MS)
+    history.check_epoch("new", 1, before)
+    history.note_alive("new", "second", story.now_us, SESSION_MS)
+    history.check_epoch("new", 2, before)  # it asked before anybody was told of the new life
+    history.check_epoch("new", 2, late)
+    with story.breaks("epoch back"):
+        history.check_epoch("new", 1, history.epoch_standing("new"))

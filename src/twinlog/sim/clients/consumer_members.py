@@ -74,7 +74,7 @@ class ConsumerMember(Member):
         joins = self.generation == 0
         if joins:
             self.give_up()
-        told = self.history.epoch_told.get(self.group, 0)
+        standing = self.history.epoch_standing(self.group)
         sent_us = self.stage.world.loop.now_us
         whole = whole or joins
         request = ConsumerGroupHeartbeatRequest(
@@ -94,7 +94,7 @@ class ConsumerMember(Member):
         if self.is_mixed:
             self.stage.note_form(self.group, "consumer")
         elif joins:
-            self.history.check_epoch(self.group, heard.member_epoch, told)
+            self.history.check_epoch(self.group, heard.member_epoch, standing)
         if heard.member_epoch < self.generation:
             raise Broken("epoch back", f"{self.name}: epoch {heard.member_epoch} after {self.generation}")
         self.history.note_epoch(self.group, heard.member_epoch)

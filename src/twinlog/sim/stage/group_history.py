@@ -41,17 +41,25 @@ class Standing(NamedTuple):
     synced: int
 
 
+class EpochStanding(NamedTuple):
+    """The same of a group of the consumer protocol."""
+
+    life: int
+    told: int
+
+
 class GroupHistory:
     """``now_us`` is the world's time. Groups are named; generations and epochs are the coordinator's own numbers."""
 
     def __init__(self, now_us: Callable[[], int]) -> None:
         self._now_us = now_us
-        self.epoch_told: dict[str, int] = {}
         self.claims: dict[str, dict[str, Claim]] = {}  # group -> member -> claim
         self.committed: dict[tuple[str, Place], int] = {}
         self.asked: dict[tuple[str, Place], dict[int, bool]] = {}  # commit -> whether its fate is unknown
         self.commits = 0
         self.rebalances = 0
+        self._epoch_told: dict[str, int] = {}
+        self._epoch_lives: dict[str, int] = {}  # how often a group of the consumer protocol began anew
         self._alive: dict[str, dict[str, int]] = {}  # group -> member -> until when its session lasts
         self._lives: dict[str, Life] = {}  # group -> the newest
         self._life_of: dict[str, Life] = {}  # member -> the one that it joined; an id is given once
@@ -130,16 +138,22 @@ class GroupHistory:
         self.note_gone(group, member)
         self.claims.get(group, {}).pop(member, None)
 
-    def check_epoch(self, group: str, epoch: int, told_before: int) -> None:
-        """The epoch of somebody who joins."""
-        if epoch < told_before:
+    def epoch_standing(self, group: str) -> EpochStanding:
+        """To be taken before the request to join is sent."""
+        return EpochStanding(self._epoch_lives.get(group, 0), self._epoch_told.get(group, 0))
+
+    def check_epoch(self, group: str, epoch: int, before: EpochStanding) -> None:
+        """The epoch of somebody who joins. A group that was empty may have been forgotten, and begins anew; who asked
+        before somebody else was seen in its next life belongs to that one as well."""
+        if epoch < before.told and before.life == self._epoch_lives.get(group, 0):
             if self._has_members(group):
-                raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {told_before} was told before")
-            self.epoch_told.pop(group, None)
+                raise Broken("epoch back", f"{group}: a new member is at epoch {epoch}, {before.told} was told before")
+            self._epoch_lives[group] = before.life + 1
+            del self._epoch_told[group]
         self.note_epoch(group, epoch)
 
     def note_epoch(self, group: str, epoch: int) -> None:
-        self.epoch_told[group] = max(self.epoch_told.get(group, 0), epoch)
+        self._epoch_told[group] = max(self._epoch_told.get(group, 0), epoch)
 
     # Offsets.
 
