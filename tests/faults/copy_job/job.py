@@ -106,8 +106,7 @@ class CopyJob:
         if copier is not None and copier.poll() is None:
             if time.monotonic() - self.started_s[number] < LIFE_S:
                 return
-            # librdkafka may wait for ever in send_offsets_to_transaction when its broker is killed at that moment:
-            # it sends nothing any more, whatever time the call was given.
+            # Whatever a client library waits for, the copy is to be judged (tests/compat/FINDINGS.md).
             self.outcome.copiers_stuck += 1
             copier.kill()
             copier.wait()
