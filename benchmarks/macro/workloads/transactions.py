@@ -1,6 +1,6 @@
 """Transactions: how many commits a second, how long each takes, and what reading only committed data costs.
 
-    python -m benchmarks.macro.transactions HOST:PORT SERVER_PID
+    python -m benchmarks.macro.workloads.transactions HOST:PORT SERVER_PID
 
 One producer, 100 records of 100 bytes a transaction over 6 partitions, with confluent-kafka; then the topic is read by
 both kinds of readers in turn, several times, and the server's CPU is compared.
