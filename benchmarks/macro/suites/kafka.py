@@ -100,7 +100,8 @@ def run(arguments: argparse.Namespace, results: Results) -> None:
             settings = compaction.KAFKA_SETTINGS if "compaction" in chosen else ()
             pid = stack.enter_context(bench.kafka(port, *settings))
             servers.append((REFERENCE, f"127.0.0.1:{port}", pid))
-            bench.warm(f"127.0.0.1:{port}", pid)
+            if set(rest) - set(OWN):  # those warm up by themselves
+                bench.warm(f"127.0.0.1:{port}", pid)
         for rep in range(arguments.reps):
             for name in rest:
                 for label, bootstrap, pid in servers:

@@ -158,7 +158,7 @@ def records_to_rebuild(bootstrap: str, topic: str) -> tuple[int, int]:
     consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
     count, keys = 0, set()
     while True:
-        for message in consumer.consume(10_000, 30):
+        for message in consumer.consume(10_000, 1):
             if message.error() is not None:
                 assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
                 consumer.close()

@@ -26,6 +26,7 @@ from twinlog.kafka.quota_rules import (
 )
 
 BURST_MS: Final = 500
+FETCH_ANSWER_MS: Final = 500  # an answer holds no more than this brings, or it could be all of half a minute's
 CONNECTION_BURST_MS: Final = 1000
 MUTATION_BURST_MS: Final = 11_000  # Kafka's: topics come in bunches
 CLIENTS_MAX: Final = 10_000  # whose buckets are remembered; beyond it the longest silent one begins anew
@@ -39,6 +40,9 @@ class Quotas(Protocol):
 
     def charge_produce(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int: ...
     def charge_fetch(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int: ...
+    def fetch_bytes_max(self, principal: str, client_id: str | None, now_ms: int) -> int:
+        """The largest answer to a fetch that a quota of a few of them can be kept with; 0: there is no quota."""
+
     def charge_time(self, principal: str, client_id: str | None, spent_us: int, now_ms: int) -> int: ...
     def charge_mutations(self, principal: str, client_id: str | None, count: int, now_ms: int, strict: bool) -> int:
         """Partitions to be made or deleted. ``strict``: 0 lets them pass, and what is not let pass is not charged."""
@@ -55,6 +59,9 @@ class NoQuotas:
         return 0
 
     def charge_fetch(self, principal: str, client_id: str | None, size_bytes: int, now_ms: int) -> int:
+        return 0
+
+    def fetch_bytes_max(self, principal: str, client_id: str | None, now_ms: int) -> int:
         return 0
 
     def charge_time(self, principal: str, client_id: str | None, spent_us: int, now_ms: int) -> int:
@@ -143,6 +150,12 @@ class QuotaBook:
             self._metrics.fetch_throttled += 1
             self._metrics.fetch_throttled_ms += wait_ms
         return wait_ms
+
+    def fetch_bytes_max(self, principal: str, client_id: str | None, now_ms: int) -> int:
+        if not self._of_clients:
+            return 0
+        bucket = self._shares_of(principal, client_id, now_ms).fetch
+        return max(int(bucket.rate * FETCH_ANSWER_MS / 1000), 1) if bucket is not None else 0
 
     def charge_time(self, principal: str, client_id: str | None, spent_us: int, now_ms: int) -> int:
         if not self.watches_time:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.servers.harness import Client, Node, batch, fetch, produce
+from tests.unit.servers.harness import Client, Node, batch, fetch, produce, values
 from twinlog.cluster import QuotaWanted
 from twinlog.wire.kafka.messages.api_versions import ApiVersionsRequest
 
@@ -55,6 +55,28 @@ def test_a_consumer_is_kept_within_five_percent_of_its_quota(node: Node) -> None
             node.pass_time(1)
         got += len(answers[0][1].responses[0].partitions[0].records)
     assert 0.95 < got / (30 * MIB) < 1.05
+
+
+def test_a_consumer_that_asks_for_much_at_a_time_is_kept_within_five_percent_as_well(node: Node) -> None:
+    """Forty partitions with a MiB each in one request: unbounded, the first answer would be more than a minute's."""
+    node.topic("wide", 40)
+    writer = node.client()
+    for partition in range(40):
+        for _ in range(10):
+            writer.ask(produce("wide", batch(b"x" * 100_000), partition=partition), 9)
+    limit(node, "client-id", "test", "consumer_byte_rate", MIB // 2)
+    client = node.client()
+    offsets = [0] * 40
+    start_ms, got = node.tasks.elapsed_ms, 0
+    while node.tasks.elapsed_ms - start_ms < 30_000:
+        client.send_request(fetch("wide", *offsets), 12)
+        while not (answers := client.answers()):
+            node.pass_time(1)
+        for part in answers[0][1].responses[0].partitions:
+            got += len(part.records or b"")
+            offsets[part.partition_index] += len(values(part.records or b""))
+        offsets = [offset % 10 for offset in offsets]
+    assert 0.95 < got / (15 * MIB) < 1.05
 
 
 def test_byte_quotas_slow_no_other_client_and_no_other_request(node: Node) -> None:

@@ -30,6 +30,9 @@ def handle_bytes(broker: Broker, buffer: bytearray, body: int, end: int, context
     request: FetchRequest = decode_request(KEY, version, buffer, body, end)
     if request.replica_id >= 0 or (request.replica_state is not None and request.replica_state.replica_id >= 0):
         return _parts(context, _refused(request, version, ErrorCode.CLUSTER_AUTHORIZATION_FAILED))
+    bytes_max = broker.quotas.fetch_bytes_max(context.principal, context.client_id, context.now_ms)
+    if 0 < bytes_max < request.max_bytes:
+        request.max_bytes = bytes_max
     fetch = broker.fetches.begin(request, uses_ids=version >= IDS_FROM, now_ms=context.now_ms)
     if fetch.ready_now(wait=request.max_wait_ms > 0):
         return _answer(broker, context, fetch)
