@@ -5,8 +5,10 @@ Connections may hold 100 MiB here. Each attacker makes its own hold 20 MiB, by a
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import re
+import socket
 import struct
 from collections.abc import Callable, Iterator
 
@@ -162,3 +164,17 @@ def publish_begin(number: int, size: int) -> bytes:
 
 def content_frames(number: int, body: bytes, count: int) -> bytes:
     return frame(BODY, number, body) * count
+
+
+def test_half_a_body_counts_for_its_http_connection(broker: Broker) -> None:
+    before = metric(broker, "twinlog_connections_memory_bytes")
+    token = base64.b64encode(b"guest:guest").decode()
+    head = (
+        f"POST /api/definitions HTTP/1.1\r\nHost: {broker.http}\r\nAuthorization: Basic {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {9 * MIB}\r\n\r\n"
+    )
+    host, _, port = broker.http.rpartition(":")
+    with socket.create_connection((host, int(port)), 20) as stranger:
+        stranger.sendall(head.encode() + bytes(8 * MIB))
+        eventually(lambda: metric(broker, "twinlog_connections_memory_bytes") >= before + 8 * MIB)
+    eventually(lambda: metric(broker, "twinlog_connections_memory_bytes") < before + MIB)

@@ -12,6 +12,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from twinlog.app.alarms import memory_total_bytes
 from twinlog.app.settings import NodeSettings
 from twinlog.app.sources import SettingsError, choose
 from twinlog.base import HostFault
@@ -74,6 +75,7 @@ def doctor(
 
 def examine(settings: NodeSettings, *, deep: bool) -> Iterator[Finding]:
     yield from look_at_limits(settings)
+    yield from look_at_memory(settings)
     yield from look_at_clock()
     for path in [settings.identity.data_dir, *settings.identity.more_data_dirs]:
         yield from look_at_directory(path, settings, deep=deep)
@@ -94,6 +96,26 @@ def look_at_limits(settings: NodeSettings) -> Iterator[Finding]:
     else:
         yield Finding(OK, f"{allowed} files and connections may be open")
     yield Finding(OK, f"connections: at most {min(settings.kafka.connections_max, allowed * 8 // 10)} Kafka clients")
+
+
+def look_at_memory(settings: NodeSettings) -> Iterator[Finding]:
+    total = memory_total_bytes()
+    wanted = settings.memory.connections_max_bytes
+    one, request = settings.memory.connection_max_bytes, settings.kafka.request_size_max_bytes
+    if 0 < total < wanted:
+        yield Finding(
+            NOTE,
+            f"connections may hold {wanted} bytes of memory, and the machine has {total}",
+            "Lower memory.connections_max_bytes; 0 takes a quarter of what there is.",
+        )
+    if 0 < one < 2 * request:
+        yield Finding(
+            WRONG,
+            f"a connection may hold {one} bytes of memory, and a request may have {request}",
+            "Raise memory.connection_max_bytes to twice kafka.request_size_max_bytes, or lower the latter.",
+        )
+    else:
+        yield Finding(OK, f"memory: connections hold at most {wanted or total // 4} bytes")
 
 
 def look_at_clock() -> Iterator[Finding]:

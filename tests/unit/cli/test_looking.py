@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.kit.storage import TOPIC, Machine, append
-from twinlog.app.settings import NodeSettings
+from twinlog.app.settings import MemorySettings, NodeSettings
 from twinlog.cli.commands import app
-from twinlog.cli.doctor import WRONG, examine, look_at_directory
+from twinlog.cli.doctor import NOTE, OK, WRONG, examine, look_at_directory, look_at_memory
 from twinlog.storage import LogSettings
 
 
@@ -133,3 +133,12 @@ def test_the_command_ends_with_what_it_found(tmp_path: Path) -> None:
     levels = {each["level"] for each in json.loads(result.output)}
     assert result.exit_code == (1 if WRONG in levels else 0)
     assert list(examine(NodeSettings(), deep=False))
+
+
+def test_limits_of_memory_that_fit_nothing_are_found() -> None:
+    def levels(**memory: int) -> list[str]:
+        return [finding.level for finding in look_at_memory(NodeSettings(memory=MemorySettings(**memory)))]
+
+    assert levels() == [OK]
+    assert levels(connection_max_bytes=150 << 20) == [WRONG], "a request of 100 MiB has to fit twice"
+    assert levels(connections_max_bytes=1 << 50) == [NOTE, OK]
