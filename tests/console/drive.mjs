@@ -37,6 +37,7 @@ const steps = {
   follow: (name) => page.getByRole('link', { name, exact: true }).first().click(),
   tab: (name) => page.getByRole('tab', { name }).click(),
   fill: async (label, text) => (await at()).getByLabel(label).first().fill(text),
+  tick: async (label) => (await at()).getByLabel(label).first().check(),
   choose: async (label, option) => (await at()).getByLabel(label).first().selectOption(option),
   check: async (name, coloursOnly = false) => {
     await page.evaluate(axe)

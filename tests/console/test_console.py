@@ -191,6 +191,30 @@ def test_ten_thousand_queues_and_five_thousand_partitions_are_quick(broker: Brok
     assert seen["partition rows"] < 100
 
 
+def test_a_stream_and_its_topic_are_one_page(broker: Broker, api: Api, tmp_path: Path) -> None:
+    api.put("/api/queues/%2F/followed", {"arguments": {"x-queue-type": "stream", "x-max-age": "1D"}})
+    message = {"routing_key": "followed", "payload": "by AMQP", "payload_encoding": "string", "properties": {}}
+    api.post("/api/exchanges/%2F/amq.default/publish", message)
+    api.post("/api/topics/followed/records", {"value": "by Kafka"})
+    seen = [["see", "by AMQP"], ["see", "by Kafka"], ["see", "stream in /"]]
+    steps: list[list[Any]] = [
+        *LOGIN,
+        ["open", "#/queues"],
+        ["see", "Nothing here yet"],
+        ["tick", "streams, which are topics"],
+        ["follow", "followed"],
+        *seen,
+        ["tab", "Configs"],
+        ["see", "86400000"],
+        ["tab", "AMQP"],
+        ["see", "are one log"],
+        ["see", "x-max-age"],
+        ["open", "#/topics/followed"],
+        *seen,
+    ]
+    drive(broker, tmp_path, steps)
+
+
 SCHEMA = json.dumps(
     {
         "type": "record",

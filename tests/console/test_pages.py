@@ -40,6 +40,8 @@ PAGES: list[tuple[str, str, list[list[Any]], str]] = [
     ("queue-bindings", "#/queues/%2F/mail", [["tab", "Bindings"]], "eu"),
     ("queue-consumers", "#/queues/%2F/mail", [["tab", "Consumers"]], "by hand"),
     ("queue-about", "#/queues/%2F/warehouse", [["tab", "About"]], "x-max-length"),
+    ("stream", "#/queues/%2F/customers", [["tab", "AMQP"]], "are one log"),
+    ("super-stream", "#/topics/clicks", [["tab", "AMQP"]], "a stream for each partition"),
     ("dead-letters", "#/queues/%2F/work.dead", [["click", "Look at the first messages"]], "rejected in work"),
     ("exchanges", "#/exchanges", [], "amq.topic"),
     (

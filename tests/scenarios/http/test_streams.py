@@ -20,6 +20,7 @@ def test_a_stream_is_shown_as_a_queue_and_as_a_topic(api: Api, name: str) -> Non
     assert {"name": name, "type": "stream"}.items() <= next(
         each for each in api.get("/api/queues/%2F") if each["name"] == name
     ).items()
+    assert name not in [each["name"] for each in api.get("/api/queues/%2F?streams=false")]
     for method, path in (("DELETE", f"{name}/contents"), ("POST", f"{name}/get")):
         answer = api.call(method, f"/api/queues/%2F/{path}", {"count": 1, "ackmode": "ack_requeue_true"})
         assert answer.status == 400 and "not supported by stream" in answer.reason

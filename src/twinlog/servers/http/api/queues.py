@@ -10,7 +10,7 @@ from twinlog.amqp.routing.graph import VhostGraph
 from twinlog.servers.http.api.clients import consumer_view
 from twinlog.servers.http.api.things import add_lists, caller_of, declared, vhost_of
 from twinlog.servers.http.bodies import flag, table
-from twinlog.servers.http.listing import listed
+from twinlog.servers.http.listing import QUERY, listed
 from twinlog.servers.http.message import HttpError, Request, Response, no_content, not_found, ok
 from twinlog.servers.http.ports import Managed
 from twinlog.servers.http.router import VHOST, Routes
@@ -22,11 +22,13 @@ routes = Routes("queues")
 
 async def show(managed: Managed, request: Request, parts: list[VhostGraph]) -> Response:
     managed.figures.look()
-    found = [info for part in parts for info in part.queues.values()]
+    streams = request.query.get("streams") != "false"
+    found = [info for part in parts for info in part.queues.values() if streams or info.twin is None]
     return await listed(managed.tasks, request, found, lambda info: info.name, lambda info: queue_view(managed, info))
 
 
-add_lists(routes, "queues", "Queues", show, "/api/queues/detailed")
+STREAMS = ("streams", "false: without streams, which are topics and listed there")
+add_lists(routes, "queues", "Queues", show, "/api/queues/detailed", query=(*QUERY, STREAMS))
 
 
 def known_queue(managed: Managed, request: Request, name: str = "name") -> tuple[VhostGraph, QueueInfo]:

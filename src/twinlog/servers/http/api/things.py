@@ -18,6 +18,7 @@ from twinlog.servers.http.waiting import outcome_of
 NO_CONNECTION: Final = -1
 """What owns nothing exclusive: requests over HTTP."""
 
+Query: TypeAlias = tuple[tuple[str, str], ...]
 Show: TypeAlias = Callable[[Managed, Request, list[VhostGraph]], Awaitable[Response]]
 
 
@@ -30,7 +31,7 @@ def vhost_of(managed: Managed, request: Request) -> VhostGraph:
     return managed.topology.graph.vhosts[request.parameters["vhost"]]
 
 
-def add_lists(routes: Routes, word: str, told: str, show: Show, *more: str) -> None:
+def add_lists(routes: Routes, word: str, told: str, show: Show, *more: str, query: Query = QUERY) -> None:
     """``/api/<word>`` over all vhosts that the asker may see, ``/api/<word>/{vhost}`` over one. ``more``: further paths
     that say the same as the first."""
 
@@ -41,10 +42,10 @@ def add_lists(routes: Routes, word: str, told: str, show: Show, *more: str) -> N
     async def in_vhost(managed: Managed, request: Request) -> Response:
         return await show(managed, request, [vhost_of(managed, request)])
 
-    routes.get(f"/api/{word}", USER, f"{told} of all vhosts that the user may see.", query=QUERY)(everywhere)
+    routes.get(f"/api/{word}", USER, f"{told} of all vhosts that the user may see.", query=query)(everywhere)
     for path in more:
-        routes.get(path, USER, f"As /api/{word}.", query=QUERY)(everywhere)
-    routes.get(f"/api/{word}/{{vhost}}", VHOST, f"{told} of a vhost.", query=QUERY)(in_vhost)
+        routes.get(path, USER, f"As /api/{word}.", query=query)(everywhere)
+    routes.get(f"/api/{word}/{{vhost}}", VHOST, f"{told} of a vhost.", query=query)(in_vhost)
 
 
 async def declared(
