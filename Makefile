@@ -84,11 +84,15 @@ copyjob: setup ## Copy 100,000 records in transactions, three times, while every
 sparkfaults: setup ## Kill drivers and brokers under a running Spark query ROUNDS=n times
 	ROUNDS=$(ROUNDS) $(PYTHON) -m pytest -q tests/spark/test_faults.py -m slow --timeout 0 $(ARGS)
 
-fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (needs cargo-fuzz)
-	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
-	  echo 'Fuzzing needs: rustup toolchain install nightly && cargo install cargo-fuzz'; exit 1; }
-	@cd kernel && for target in $(FUZZ_TARGETS); do \
-	  echo "fuzzing $$target"; cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done
+fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (guided by coverage where cargo-fuzz is installed)
+	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \
+	  cd kernel && for target in $(FUZZ_TARGETS); do \
+	    echo "fuzzing $$target"; cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); done; \
+	else \
+	  echo 'Without coverage to guide it; for that: rustup toolchain install nightly && cargo install cargo-fuzz'; \
+	  FUZZ_SECONDS=$(FUZZ_SECONDS) $(CARGO) test --release --manifest-path kernel/Cargo.toml --no-default-features \
+	    --test hostile -- --nocapture; \
+	fi
 
 pages: setup-run ## Write the generated pages of docs/
 	$(PYTHON) -m twinlog.app.reference docs

@@ -4,6 +4,7 @@
 mod probes;
 
 use twinlog_kernel::amqp::run::RunWriter;
+use twinlog_kernel::amqp::to_records::{batches_of, Making};
 use twinlog_kernel::batch_build::{BatchBuilder, BatchFields};
 use twinlog_kernel::{compress, frames};
 
@@ -47,7 +48,12 @@ fn mutate(chance: &mut Chance, seed: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// With FUZZ_SECONDS in the environment it goes on for so long, from a seed that is told and can be given again.
 fn storm(seed: u64, rounds: usize, seeds: &[Vec<u8>], probe: fn(&[u8])) {
+    if let Some(seconds) = number_in("FUZZ_SECONDS") {
+        long_storm(seconds, seeds, probe);
+        return;
+    }
     let mut chance = Chance(seed);
     for input in seeds {
         probe(input);
@@ -59,6 +65,43 @@ fn storm(seed: u64, rounds: usize, seeds: &[Vec<u8>], probe: fn(&[u8])) {
         let at = chance.below(seeds.len());
         probe(&mutate(&mut chance, &seeds[at]));
     }
+}
+
+fn number_in(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// Inputs grow from one another: what survived a mutation is mutated again, or gets the end of another.
+fn long_storm(seconds: u64, seeds: &[Vec<u8>], probe: fn(&[u8])) {
+    let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let seed = number_in("FUZZ_SEED").unwrap_or(since_epoch.as_nanos() as u64 | 1);
+    eprintln!("{}: FUZZ_SEED={seed}", std::thread::current().name().unwrap_or("storm"));
+    let mut chance = Chance(seed);
+    let mut pool = seeds.to_vec();
+    let ends = std::time::Instant::now() + std::time::Duration::from_secs(seconds);
+    let mut tried = 0u64;
+    while std::time::Instant::now() < ends {
+        for _ in 0..1000 {
+            let at = chance.below(pool.len());
+            let mut input = mutate(&mut chance, &pool[at]);
+            if chance.below(8) == 0 {
+                let other = &pool[chance.below(pool.len())];
+                input.truncate(chance.below(input.len() + 1));
+                input.extend_from_slice(&other[chance.below(other.len() + 1)..]);
+            }
+            probe(&input);
+            tried += 1;
+            if chance.below(16) == 0 && input.len() < 1 << 14 {
+                if pool.len() < 200 {
+                    pool.push(input);
+                } else {
+                    let slot = seeds.len() + chance.below(pool.len() - seeds.len());
+                    pool[slot] = input;
+                }
+            }
+        }
+    }
+    eprintln!("{}: {tried} inputs", std::thread::current().name().unwrap_or("storm"));
 }
 
 fn batches() -> Vec<Vec<u8>> {
@@ -191,8 +234,9 @@ fn amqp_streams_survive_any_bytes_and_any_pieces() {
 
 #[test]
 fn amqp_properties_survive_any_bytes() {
-    let mut all = b"\xff\xfc\x01a\x01b\0\0\0\x12\x01aF\0\0\0\x04\x02CCV\x01bA\0\0\0\x01V".to_vec();
+    let mut all = b"\xff\xfc\x01a\x01b\0\0\0\x13\x01aF\0\0\0\x04\x02CCV\x01bA\0\0\0\x01V".to_vec();
     all.extend_from_slice(b"\x02\x07\x01c\x01r\x0260\x01m\0\0\0\0\0\0\0\x01\x01t\x01u\x01i\x01c");
+    assert!(twinlog_kernel::amqp::content::read_properties(&all).is_ok());
     storm(10, 300_000, &[all, vec![0, 0]], probes::amqp_properties);
 }
 
@@ -205,4 +249,37 @@ fn amqp_deliveries_survive_any_run() {
     }
     writer.finish(&mut out);
     storm(11, 100_000, &[out], probes::amqp_deliver);
+}
+
+/// A run whose messages have properties of every kind that records can hold.
+fn run_with_properties() -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = RunWriter::begin(&mut out, b"exchange", b"key", 0);
+    let table = b"\x20\0\0\0\0\x13\x01aF\0\0\0\x04\x02CCV\x01bA\0\0\0\x01V";
+    let all = b"\xff\xfc\x01a\x01b\0\0\0\0\x02\x07\x01c\x01r\x0260\x01m\0\0\0\0\0\0\0\x01\x01t\x01u\x01i\x01c";
+    for properties in [&[0, 0][..], table, all] {
+        for body in [&b"body"[..], b""] {
+            writer.push(&mut out, properties, body);
+        }
+    }
+    writer.finish(&mut out);
+    out
+}
+
+#[test]
+fn columns_survive_any_answer() {
+    storm(14, 100_000, &[batches().concat(), batches()[0].clone()], probes::columns);
+}
+
+#[test]
+fn streams_survive_any_log() {
+    let mut seeds = batches();
+    let how = Making { queue: "queue", now_ms: 1_000, size_max: 1 << 14, codec: 0 };
+    seeds.extend(batches_of(&run_with_properties(), &how).unwrap().0.into_iter().map(|made| made.bytes));
+    storm(15, 100_000, &seeds, probes::records_to_runs);
+}
+
+#[test]
+fn streams_survive_any_run() {
+    storm(16, 100_000, &[run_with_properties()], probes::runs_to_records);
 }

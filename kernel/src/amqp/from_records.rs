@@ -291,7 +291,8 @@ fn number_of<T: FromStr>(text: &[u8]) -> Option<T> {
 
 fn fits(width: Width, value: &[u8]) -> bool {
     match width {
-        Width::ShortString => value.len() <= NAME_SIZE_MAX,
+        // Anybody may have written it: what is no text stays a header, clients refuse it as a property.
+        Width::ShortString => name_of(value).is_some(),
         Width::Octet => number_of::<u8>(value).is_some(),
         Width::Long => number_of::<u64>(value).is_some(),
     }

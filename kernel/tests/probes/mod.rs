@@ -1,8 +1,9 @@
 //! What must hold for any bytes at all, one function a parser. The smoke test and the fuzz targets both run these.
 
 use std::collections::BTreeMap;
-use twinlog_kernel::amqp::{content, deliver, events, parser, run};
+use twinlog_kernel::amqp::{content, deliver, events, from_records, parser, run, to_records};
 use twinlog_kernel::batch_build::{BatchBuilder, BatchFields};
+use twinlog_kernel::columns::{self, Range};
 use twinlog_kernel::compact::Compactor;
 use twinlog_kernel::{batch, check, compress, cursor::Cursor, frames, produce, records, split};
 
@@ -200,6 +201,80 @@ pub fn amqp_deliver(bytes: &[u8]) {
         let _ = deliver::encode_run(bytes, position, 2, &to);
     }
     assert!(run::count_in(bytes) == 0 || !bytes.is_empty());
+}
+
+/// What a client makes of an answer: whatever it says, the columns fit together.
+pub fn columns(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    seal(&mut sealed);
+    for data in [bytes, &sealed] {
+        let mut range = Range::new(b"topic".to_vec(), 3, 2, 1 << 40);
+        range.set_aborted(Some(vec![(0, 1), (5, 2)]));
+        let mut columns = columns::Columns::default();
+        let limits = columns::Limits { rows_max: 1000, data_size_max: 1 << 16, inflated_max: INFLATED_MAX };
+        if let Ok((at, _)) = columns::append(&mut columns, 0xff, &mut range, data, &limits) {
+            assert!(at <= data.len());
+            for binary in [&columns.keys, &columns.values, &columns.topics] {
+                assert_eq!(binary.offsets.len(), columns.rows + 1);
+                assert_eq!(*binary.offsets.last().unwrap() as usize, binary.data.len());
+            }
+            assert_eq!(columns.headers.offsets.len(), columns.rows + 1);
+            let fixed = [columns.partitions.len(), columns.timestamp_types.len()];
+            assert_eq!(fixed, [columns.rows; 2]);
+            assert_eq!([columns.offsets.len(), columns.timestamps_us.len()], [columns.rows; 2]);
+        }
+    }
+}
+
+/// What a stream's consumer gets of anything that could lie in its log: runs that are whole, in order.
+pub fn records_to_runs(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    if !seal(&mut sealed) {
+        return;
+    }
+    for filter in [None, Some(vec![&b"v"[..]])] {
+        let how = from_records::Reading {
+            queue: "queue",
+            filter,
+            match_unfiltered: bytes.len() & 1 == 0,
+            size_max: 1 << 16,
+            properties_size_max: 1 << 12,
+            inflated_max: INFLATED_MAX,
+        };
+        let mut range = Range::new(Vec::new(), 0, 1, 1 << 40);
+        if let Ok((runs, out)) = from_records::runs_of(&sealed, &mut range, &how) {
+            let mut next = 1;
+            let is_in_order = check::check(&sealed, INFLATED_MAX).is_ok();
+            for found in &runs {
+                assert!(found.offset >= next || !is_in_order);
+                assert!(found.count > 0);
+                next = found.offset + i64::from(found.count);
+                let run = run::Run::open(&out[found.place.clone()]).unwrap();
+                assert_eq!(run.count, found.count);
+                let mut messages = run.messages(0).unwrap();
+                while let Some(message) = messages.next_message().unwrap() {
+                    content::read_properties(message.properties).unwrap();
+                }
+            }
+            assert!(next <= range.position || !is_in_order);
+        }
+    }
+}
+
+/// What a stream's log gets of anything that could be a run: batches that every reader takes.
+pub fn runs_to_records(bytes: &[u8]) {
+    let how =
+        to_records::Making { queue: "key", now_ms: 1_700_000_000_000, size_max: 1 << 14, codec: bytes.len() as u8 % 5 };
+    if let Ok((batches, taken)) = to_records::batches_of(bytes, &how) {
+        let mut count = 0;
+        for made in &batches {
+            let verdict = check::check(&made.bytes, INFLATED_MAX).unwrap();
+            assert!(made.keyless_at < verdict.header.record_count);
+            count += verdict.header.record_count as usize;
+            records_to_runs(&made.bytes);
+        }
+        assert_eq!(count, taken);
+    }
 }
 
 /// Anything that could lie in a segment: only whole batches come out, in place, and nothing that was not there.

@@ -310,3 +310,17 @@ def test_any_record_is_a_message(headers: list[tuple[str, bytes | None]], value:
     ((*_, encoded, body),), _ = read(build_batch([(0, None, value, headers)]))
     found = decode_properties(encoded).headers or {}
     assert body == value and found["x-stream-offset"] == 0
+
+
+def test_what_is_no_text_stays_a_header_of_whoever_wrote_the_record() -> None:
+    """AMQP's clients give up on a property that is none."""
+    headers = [("amqp", b"2"), ("amqp.content-type", b"\xff"), ("amqp.user-id", b"\xc3"), ("amqp.type", "é".encode())]
+    batch = build_batch([(NOW_MS, None, b"v", headers)])
+    ((*_, encoded, _),), _ = read(bytes(batch))
+    found = decode_properties(encoded)
+    assert (found.content_type, found.user_id, found.type) == (None, None, "é")
+    assert found.headers == {
+        "amqp.content-type": ByteArray(b"\xff"),
+        "amqp.user-id": ByteArray(b"\xc3"),
+        "x-stream-offset": 0,
+    }
