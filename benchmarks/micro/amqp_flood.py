@@ -1,13 +1,14 @@
 """The AMQP side's own limit: a client so cheap that the broker is what is measured.
 
     python benchmarks/micro/amqp_flood.py --port 5672 [--pid PID] [--seconds 5] [--body 100] [--window 10000]
-                                          [--transient] [--auto-ack] [--fill N [--keep]] [--drain N]
+                                          [--transient] [--auto-ack] [--stream] [--fill N [--keep]] [--drain N]
 
 Publishes are prebuilt, a hundred at a time, and written as they are; deliveries of equal size are counted by their
 bytes, and acknowledged by one `basic.ack` with `multiple` for every read. One JSON line: messages a second that were
 published, confirmed (so synced, when persistent), delivered and acknowledged, and the broker's CPU for each, if its
 process is named. `--fill N` publishes N messages without a consumer, then drains them, and tells both; `--keep` leaves
-them, for another run with `--drain N`, perhaps after a restart.
+them, for another run with `--drain N`, perhaps after a restart. `--stream` does the same with a stream; who drains it
+reads it from its beginning.
 """
 
 from __future__ import annotations
@@ -81,9 +82,20 @@ def publish(exchange: bytes, key: bytes, body: bytes, persistent: bool) -> bytes
     return found + frame(2, 1, struct.pack(">HHQ", 60, 0, len(body)) + properties) + frame(3, 1, body)
 
 
-def delivery_size(exchange: bytes, key: bytes, body: bytes) -> int:
+def table(name: bytes = b"", kind_and_value: bytes = b"") -> bytes:
+    """A field table with one field, or with none."""
+    fields = short(name) + kind_and_value if name else b""
+    return struct.pack(">I", len(fields)) + fields
+
+
+def text(value: bytes) -> bytes:
+    return b"S" + struct.pack(">I", len(value)) + value
+
+
+def delivery_size(exchange: bytes, key: bytes, body: bytes, *, is_stream: bool = False) -> int:
     head = 4 + 1 + len(TAG) + 8 + 1 + 1 + len(exchange) + 1 + len(key)
-    return (8 + head) + (8 + 12 + 3) + (8 + len(body))
+    headers = len(table(b"x-stream-offset", b"l" + bytes(8))) if is_stream else 0
+    return (8 + head) + (8 + 12 + 3 + headers) + (8 + len(body))
 
 
 def cpu_seconds(pid: int | None) -> float:
@@ -107,7 +119,7 @@ class Flood:
 
     def __init__(
         self, port: int, queue: bytes, batches: Sequence[bytes], size: int, *,
-        durable: bool = True, window: int = 10_000, prefetch: int = 5_000, auto_ack: bool = False,
+        durable: bool = True, window: int = 10_000, prefetch: int = 5_000, auto_ack: bool = False, stream: bool = False,
     ) -> None:  # fmt: skip
         self.port = port
         self.queue = queue
@@ -115,9 +127,11 @@ class Flood:
         self.window = window
         self.prefetch = prefetch
         self.auto_ack = auto_ack
+        self.offset = b""  # where consumers of a stream begin
         self.publisher = Client(port)
         flags = bytes([2 if durable else 0])
-        self.publisher.call(1, (50, 10), b"\x00\x00" + short(queue) + flags + b"\x00\x00\x00\x00", (50, 11))
+        arguments = table(b"x-queue-type", text(b"stream")) if stream else table()
+        self.publisher.call(1, (50, 10), b"\x00\x00" + short(queue) + flags + arguments, (50, 11))
         self.publisher.call(1, (85, 10), b"\x00", (85, 11))
         self.publisher.socket.setblocking(False)
         self.consumer: Client | None = None
@@ -132,7 +146,8 @@ class Flood:
         if not self.auto_ack:
             self.consumer.call(1, (60, 10), struct.pack(">IHB", 0, self.prefetch, 0), (60, 11))
         flags = 2 if self.auto_ack else 0
-        ask = b"\x00\x00" + short(self.queue) + short(TAG) + bytes([flags]) + b"\x00\x00\x00\x00"
+        arguments = table(b"x-stream-offset", text(self.offset)) if self.offset else table()
+        ask = b"\x00\x00" + short(self.queue) + short(TAG) + bytes([flags]) + arguments
         self.consumer.call(1, (60, 20), ask, (60, 21))
         self.delivered_bytes = len(self.consumer.buffer)
         self.consumer.socket.setblocking(False)
@@ -202,18 +217,21 @@ def main() -> None:
     parser.add_argument("--prefetch", type=int, default=5_000)
     parser.add_argument("--transient", action="store_true")
     parser.add_argument("--auto-ack", action="store_true")
+    parser.add_argument("--stream", action="store_true", help="a stream queue, which is a topic")
     parser.add_argument("--fill", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="leave what was filled in")
     parser.add_argument("--drain", type=int, default=0, help="take so many that are there")
     arguments = parser.parse_args()
-    queue = b"flood-transient" if arguments.transient else b"flood"
+    queue = b"flood-transient" if arguments.transient else b"flood-stream" if arguments.stream else b"flood"
     body = b"x" * arguments.body
     flood = Flood(
         arguments.port, queue, [publish(b"", queue, body, not arguments.transient) * BATCH],
-        delivery_size(b"", queue, body),
+        delivery_size(b"", queue, body, is_stream=arguments.stream),
         durable=not arguments.transient, window=arguments.window, prefetch=arguments.prefetch,
-        auto_ack=arguments.auto_ack,
+        auto_ack=arguments.auto_ack, stream=arguments.stream,
     )  # fmt: skip
+    if arguments.stream and (arguments.fill or arguments.drain):
+        flood.offset = b"first"
     flood.published = arguments.drain
     if arguments.fill:
         fill(flood, arguments)

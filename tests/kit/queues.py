@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from tests.kit.storage import QUICK, Machine
+from tests.kit.stream_log import MemoryStream, MemoryStreams
 from twinlog._kernel import RUN_HEADERS, RUN_PERSISTENT, build_run, run_info, split_run
-from twinlog.amqp.ports import ExchangeInfo, Published, QueueInfo, Router, Topology
+from twinlog.amqp.ports import STREAM, ExchangeInfo, Published, QueueInfo, Router, Topology, Twin
 from twinlog.amqp.queues import ClassicQueue, LiveMessages
+from twinlog.amqp.queues.stream import StreamQueue, StreamSettings
 from twinlog.amqp.routing import Graph, RouteFinder
 from twinlog.amqp.routing.graph import VhostGraph
 from twinlog.amqp.store import QueueStore, QueueStoreSettings
@@ -158,7 +160,14 @@ class Taker:
 class World:
     """Queues, exchanges and bindings without clients."""
 
-    def __init__(self, settings: QueueStoreSettings = TINY, machine: Machine | None = None) -> None:
+    def __init__(
+        self,
+        settings: QueueStoreSettings = TINY,
+        machine: Machine | None = None,
+        stream_settings: StreamSettings | None = None,
+    ) -> None:
+        self.stream_settings = stream_settings
+        self.streams = MemoryStreams()
         self.home = StoreHome(settings, machine)
         self.graph = Graph()
         self.part = self.graph.vhosts[VHOST] = VhostGraph(VHOST)
@@ -177,6 +186,8 @@ class World:
             soon=tasks.soon,
             later=tasks.later,
             memory_bytes=self.home.settings.memory_bytes,
+            streams=self.streams,
+            stream_settings=self.stream_settings,
         )
         for info in self.infos.values():
             if info.durable:
@@ -207,6 +218,16 @@ class World:
         self.part.add_queue(info)
         self.messages.on_queue_created(info)
         return self.messages.queues[info.id]
+
+    def stream(self, name: str = "s") -> StreamQueue:
+        self._ids += 1
+        twin = Twin(name, name.encode(), 0, False)
+        info = QueueInfo(self._ids, VHOST, name, True, None, False, {}, {}, STREAM, twin=twin)
+        self.infos[name] = info
+        self.part.add_queue(info)
+        self.messages.on_queue_created(info)
+        self.streams.logs.setdefault(name, MemoryStream(name))
+        return self.messages.stream(info)
 
     def policy(self, name: str, **arguments: Any) -> None:
         info = self.infos[name]

@@ -41,7 +41,7 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def broker() -> Iterator[Broker]:
-    with Broker() as made:
+    with Broker(settings={"amqp.listen": "127.0.0.1:0"}) as made:
         yield made
 
 

@@ -37,6 +37,7 @@ TARGETS: Final[Targets] = {
         f"classic_confirm_{size}_c{in_flight}": CONFIRM for size in ("12B", "100B", "1KB") for in_flight in (1000, 3000)
     },
     "classic_noconfirm_transient_100B": [Target("pub_rate", at_least=3.0), Target(CPU, at_most=5, ratio=False)],
+    "stream_confirm_100B_c1000": CONFIRM,
     "latency_1": [Target("pub_rate", at_least=1.0), Target("confirm_p50_ms", at_most=0.5, ratio=False)],
     "latency_5k": [Target("confirm_p99_ms", at_most=0.5)],
     "fanout_10": [Target("con_rate", at_least=8.0)],

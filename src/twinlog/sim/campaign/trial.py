@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from twinlog.sim.campaign import groups, log, queues, transactions
+from twinlog.sim.campaign import groups, log, queues, streams, transactions
 from twinlog.sim.chance import SimChance
 from twinlog.sim.planted import planted_bug
 from twinlog.sim.stage.history import Broken
@@ -29,6 +29,7 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "log": Workload("producers, readers and administrators of topics", log.draw, log.play),
     "queues": Workload("publishers and consumers of queues, without a network", queues.draw, queues.play),
     "transactions": Workload("writers of transactions over several partitions", transactions.draw, transactions.play),
+    "streams": Workload("clients of both protocols on the same logs", streams.draw, streams.play),
     "groups": Workload("members of consumer groups, and their offsets", groups.draw, groups.play),
 }
 

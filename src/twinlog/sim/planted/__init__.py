@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from twinlog.sim.planted import groups, log, queues, transactions
+from twinlog.sim.planted import groups, log, queues, streams, transactions
 from twinlog.sim.planted.patch import Bug, Patch
 
-BUGS: Final[dict[str, Bug]] = {bug.name: bug for bug in (*log.BUGS, *queues.BUGS, *groups.BUGS, *transactions.BUGS)}
+BUGS: Final[dict[str, Bug]] = {
+    bug.name: bug for bug in (*log.BUGS, *queues.BUGS, *groups.BUGS, *transactions.BUGS, *streams.BUGS)
+}
 
 
 @contextmanager

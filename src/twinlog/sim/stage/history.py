@@ -13,6 +13,7 @@ Place: TypeAlias = tuple[str, int]
 
 UNKNOWN: Final = "unknown"
 CONFIRMED: Final = "confirmed"
+KEPT: Final = "kept"  # confirmed by somebody who does not say where it is
 
 STRICT: Final = "strict"  # written with acks=all only: whatever was read or confirmed once stays
 RELAXED: Final = "relaxed"  # some writers do not wait for the disk: a power cut may take what they wrote
@@ -92,6 +93,16 @@ class History:
         if offset >= 0 and (place, read_at) != (sent.place, offset):
             raise Broken("spurious offset", f"{sent.value!r} was confirmed at {offset} and read at {place} {read_at}")
 
+    def note_kept(self, sent: Sent) -> None:
+        """AMQP's confirm: it is in the log, wherever."""
+        sent.state = KEPT
+        self.confirmed += 1
+
+    def kept_end(self, place: Place) -> int:
+        """Behind the last kept value that somebody has read."""
+        found = (self.place_of.get(sent.value) for sent in self.sent.values() if sent.state == KEPT)
+        return max((offset + 1 for at, offset in filter(None, found) if at == place), default=0)
+
     # Reading.
 
     def note_read(self, reader: str, place: Place, offset: int, value: bytes) -> None:
@@ -165,6 +176,8 @@ class History:
                     raise Broken("read and gone", f"{place} {offset} held {value!r}, now {content.get(offset)!r}")
 
     def _judge_sent(self, sent: Sent, content: dict[int, bytes]) -> None:
+        if sent.state == KEPT and sent.value not in self.place_of:
+            raise Broken("lost write", f"{sent.value!r} was confirmed, and is nowhere in {sent.place}")
         if sent.state != CONFIRMED or sent.offset < 0 or sent.offset < min(content, default=sent.offset):
             return
         if sent.acks != -1 and sent.losses != self._losses():

@@ -61,6 +61,8 @@ class Plan:
     producers: int = 0
     plain_producers: int = 0
     readers: int = 0
+    publishers: int = 0  # of AMQP
+    stream_readers: int = 0
     members: list[MemberPlan] = field(default_factory=list)
     rivals: int = 0  # writers that have the transactional id of another one
     chains: int = 0  # values that copiers pass on
@@ -77,6 +79,7 @@ class Plan:
         return (
             f"{self.unsafe_ms} ms of {', '.join(self.faults) or 'no fault'}; topics {topics or '-'}; "
             f"{self.producers}+{self.plain_producers} producers, {self.readers} readers, "
+            f"{self.publishers} publishers, {self.stream_readers} stream readers, "
             f"{self.rivals} rivals, {self.chains} chains, members: {', '.join(map(str, self.members)) or '-'}"
         )
 
