@@ -25,7 +25,7 @@ def test_every_setting_metric_command_and_request_has_its_page() -> None:
     from twinlog.app.settings import ENTRIES
     from twinlog.cli.commands import app
     from twinlog.servers.http.api import ALL_ROUTES
-    from twinlog.servers.http.api.metrics import FAMILIES
+    from twinlog.servers.http.families import FAMILIES
 
     settings = (DOCS / "operate/settings.md").read_text()
     assert [key for key in ENTRIES if f"### {key}\n" not in settings] == []

@@ -80,7 +80,7 @@ Dashboards for Grafana, to be imported: `ops/grafana/twinlog-kafka.json` and `op
 
 
 def metrics_page() -> str:
-    from twinlog.servers.http.api.metrics import FAMILIES
+    from twinlog.servers.http.families import FAMILIES
 
     lines = []
     for family in FAMILIES.values():

@@ -9,7 +9,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.kit.http import Api
-from twinlog.servers.http.api.metrics import FAMILIES
+from twinlog.servers.http.families import FAMILIES
 from twinlog.testing import Broker
 
 DASHBOARDS = Path(__file__).parents[3] / "ops" / "grafana"

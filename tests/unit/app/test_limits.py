@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twinlog.app.limits import LIMITS
 from twinlog.app.settings import ENTRIES
-from twinlog.servers.http.api.metrics import FAMILIES
+from twinlog.servers.http.families import FAMILIES
 
 SIZES_OF_A_CHOICE = {
     # What somebody may ask for, what is offered, and where it changes nothing but a default: no limits on what is held.

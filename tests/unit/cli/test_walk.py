@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from tests.unit.cli.test_help import twinlog
 from twinlog.cli.commands import app
 
 LINES_MAX = 45
@@ -105,3 +106,12 @@ def test_a_short_option_is_the_same_long_option_everywhere() -> None:
         "-k": {"--key", "--key-separator"},
         "-p": {"--partition", "--partitions"},
     }
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("que", "queue"), ("queue mo", "move"), ("group reset-offsets --to-l", "--to-latest")]
+)
+def test_shells_complete_what_is_typed(typed: str, offered: str) -> None:
+    line = f"twinlog {typed}"
+    told = twinlog(_TWINLOG_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(line.split()) - 1))
+    assert offered in told.stdout.split()

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from twinlog.kafka.metrics import KafkaMetrics
 from twinlog.servers.http.api import metrics
+from twinlog.servers.http.families import STORAGE
 from twinlog.storage.metrics import StorageMetrics
 
 SOURCE = Path(metrics.__file__).read_text()
 
 
 def test_every_count_of_storage_is_a_metric() -> None:
-    assert {counted for _, _, _, counted in metrics.STORAGE} == set(StorageMetrics.__slots__)
+    assert {counted for _, _, _, counted in STORAGE} == set(StorageMetrics.__slots__)
 
 
 def test_every_count_of_the_kafka_side_is_a_metric() -> None:
