@@ -156,19 +156,21 @@ def storm(kills: int, seed: int, home: Path, tell: Callable[[int], None] = lambd
             writers = [Writer(clients[name], name) for name in PYTHON_CLIENTS]
             for writer in writers:
                 clients[writer.name].create_topic(topic=writer.name, partitions=1)
-                writer.begin()
-            for writer in writers:
-                writer.end()
             reader = Reader(member)
             deadline_s = time.monotonic() + PATIENCE_S
             while not reader.commits:  # a group that has begun
                 assert time.monotonic() < deadline_s, "the member read nothing"
-                reader.begin()
-                reader.end()
+                for load in (*writers, reader):
+                    load.begin()
+                for load in (*writers, reader):
+                    load.end()
             for kill in range(kills):
                 queue_load = PikaLoad(broker.amqp, ledger, kill)
                 for load in (*writers, reader):
                     load.begin()
+                while not kill and not queue_load.confirmed:  # at least once in a storm
+                    assert time.monotonic() < deadline_s, "pika published nothing"
+                    time.sleep(0.01)
                 time.sleep(chance.choice([0.02, 0.1, 0.4, 1.5]) * chance.random())
                 broker.kill()
                 queue_load.end()
