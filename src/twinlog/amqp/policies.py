@@ -125,7 +125,8 @@ def policies_of_queue(
 
 
 def queue_kinds(queue_type: str) -> tuple[str, ...]:
-    return (EVERYTHING, QUEUES, OF_TYPE[queue_type])
+    """Streams are topics of Kafka's clients, too, and a limit drops records: they obey only what is said of streams."""
+    return (OF_TYPE[STREAM],) if queue_type == STREAM else (EVERYTHING, QUEUES, OF_TYPE[queue_type])
 
 
 EXCHANGE_KINDS: Final = (EVERYTHING, EXCHANGES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from twinlog.amqp.administration import Administration
@@ -99,7 +100,7 @@ class AmqpRooms:
             internal_topics=INTERNAL_TOPICS,
         )
         self.streams: Final = TopicStreams(node.broker)
-        node.broker.configs.overruled = overruled_by_policies
+        node.broker.configs.overruled = partial(overruled_by_policies, internal=INTERNAL_TOPICS)
         self.router: Final = RouteFinder(self.topology.graph)
         self.administration: Final = Administration(metadata, host.chance.fork("amqp administration"))
         self.messages: Final = make_keeper(node, self)

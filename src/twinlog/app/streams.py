@@ -18,6 +18,7 @@ from twinlog.wire.kafka.errors import ErrorCode
 
 TOO_LARGE: Final = "a message is larger than its topic takes (max.message.bytes)"
 PRINCIPAL: Final = "User:"
+TIDY_FROM: Final = 1000
 
 
 class Append:
@@ -142,11 +143,12 @@ class PartitionStream:
 
 
 class TopicStreams:
-    """All topics of the node. What was found is remembered as long as it is there."""
+    """All topics of the node. What was found is remembered; what is gone is forgotten when there is much of it."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._logs: dict[tuple[bytes, int], PartitionStream] = {}
+        self._tidy_at = TIDY_FROM
 
     def log(self, info: QueueInfo) -> StreamLog | None:
         twin = info.twin
@@ -159,6 +161,9 @@ class TopicStreams:
             if partition is None:
                 return None
             found = self._logs[key] = PartitionStream(self._broker, partition, info.name)
+            if len(self._logs) > self._tidy_at:
+                self._logs = {key: log for key, log in self._logs.items() if log.partition.closed is None}
+                self._tidy_at = 2 * len(self._logs) + TIDY_FROM
         return found
 
     def charge(self, user: str, size_bytes: int) -> int:

@@ -8,12 +8,13 @@ import pytest
 
 from tests.kit.cluster import codes
 from tests.kit.topology import World, code
-from twinlog.amqp.topology.twins import arguments_of, configs_of
+from twinlog.amqp.topology.twins import arguments_of, configs_of, overruled_by_policies
 from twinlog.cluster import PartitionsWanted, Topic, TopicWanted
 from twinlog.cluster.errors import Reason
 from twinlog.cluster.kinds.policies import PolicyPut
 from twinlog.cluster.kinds.vhosts import VhostPut
 from twinlog.cluster.types import ConfigOp, ConfigOperation, ConfigsWanted
+from twinlog.kafka.names import INTERNAL_TOPICS
 
 STREAM = {"x-queue-type": "stream"}
 
@@ -101,6 +102,27 @@ def test_a_policy_beats_the_arguments_of_a_stream() -> None:
     info = stream(world, "s", **{"x-max-age": "1D"})
     world.administer("put_policy", PolicyPut("/", False, "p", "^s$", "streams", 0, {"max-age": "2D"}))
     assert info.effective["x-max-age"] == "2D" and info.arguments["x-max-age"] == "86400s"
+
+
+def test_policies_decide_configs_of_topics_that_are_streams_and_of_no_others() -> None:
+    world = World()
+    for name in ("t", "p", "__consumer_offsets"):
+        world.metadata.topic(name, 2 if name == "p" else 1, retention_bytes="77")
+    stream(world, "s", **{"x-max-length-bytes": 10})
+
+    def overruled(topic: str) -> dict[str, str]:
+        return overruled_by_policies(world.metadata.image, topic, internal=INTERNAL_TOPICS)
+
+    for apply_to in ("all", "queues", "classic_queues"):
+        world.administer("put_policy", PolicyPut("/", False, "wide", ".*", apply_to, 9, {"max-length-bytes": 1}))
+    assert [overruled(topic) for topic in ("t", "p", "s", "__consumer_offsets")] == [{}, {}, {}, {}]
+    definition = {"max-length-bytes": 5, "max-age": "1m", "stream-max-segment-size-bytes": 1 << 20}
+    world.administer("put_policy", PolicyPut("/", False, "streams", "^(t|p-[0-9]+|__.*)$", "streams", 0, definition))
+    configs = {"retention.bytes": "5", "retention.ms": "60000", "segment.bytes": str(1 << 20)}
+    assert [overruled(topic) for topic in ("t", "p", "s", "__consumer_offsets")] == [configs, configs, {}, {}]
+    world.administer("put_policy", PolicyPut("/", True, "limit", ".*", "streams", 0, {"max-length-bytes": 7}))
+    assert overruled("s") == {"retention.bytes": "7"}
+    assert overruled("missing") == {}
 
 
 def test_deleting_the_stream_deletes_the_topic_with_what_was_bound() -> None:

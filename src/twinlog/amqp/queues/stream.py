@@ -189,6 +189,8 @@ class StreamQueue(Queue):
                 for reader in behind:
                     if messages_left <= 0 or slices_left <= 0:
                         return True
+                    if reader not in self._ready:
+                        continue  # it went while others were sent something
                     del self._ready[reader]
                     if reader.consumer.credit() <= 0:
                         continue

@@ -19,6 +19,7 @@ from twinlog.cluster import Image, Topic
 from twinlog.cluster.kinds.bindings import BINDINGS, Binding
 from twinlog.cluster.kinds.configs import TOPIC
 from twinlog.cluster.kinds.policies import POLICIES
+from twinlog.cluster.kinds.vhosts import VHOSTS
 from twinlog.cluster.streams import place_of, queue_names
 
 RETENTION_MS: Final = "retention.ms"
@@ -57,12 +58,14 @@ def arguments_of(configs: Mapping[str, str]) -> dict[str, Any]:
     return arguments
 
 
-def overruled_by_policies(image: Image, topic: str) -> dict[str, str]:
+def overruled_by_policies(image: Image, topic: str, *, internal: frozenset[str]) -> dict[str, str]:
     """Configs that policies decide for the stream that a topic is; the first of them, where there are several."""
+    if topic in internal:
+        return {}
     vhost, name = place_of(topic)
     here = [policy for policy in image.part(POLICIES).values() if policy.vhost == vhost]
     known = image.topics_by_name.get(topic)
-    if not here or known is None:
+    if not here or known is None or vhost not in image.part(VHOSTS):
         return {}
     queue = next(queue_names(name, len(known.partitions)))
     arguments = arguments_of(image.configs.of(TOPIC, topic))
