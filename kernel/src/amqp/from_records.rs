@@ -329,3 +329,85 @@ fn push_value(out: &mut Vec<u8>, name: &[u8], value: Option<&[u8]>) {
     out.extend_from_slice(&(value.len() as u32).to_be_bytes());
     out.extend_from_slice(value);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::content::read_properties;
+    use super::super::run::Run;
+    use super::*;
+    use crate::batch_build::{BatchBuilder, BatchFields};
+
+    fn batch(base_offset: i64, offsets: &[i32], headers: &[(&str, &str)]) -> Vec<u8> {
+        let mut builder = BatchBuilder::default();
+        for offset in offsets {
+            builder.begin_record(*offset, 7_000, None, Some(b"value"), headers.len());
+            for (name, value) in headers {
+                builder.header(name.as_bytes(), Some(value.as_bytes()));
+            }
+            builder.end_record();
+        }
+        builder.finish(&BatchFields { base_offset, ..BatchFields::default() }).unwrap()
+    }
+
+    fn how() -> Reading<'static> {
+        Reading {
+            queue: "q",
+            filter: None,
+            match_unfiltered: false,
+            size_max: 1 << 16,
+            properties_size_max: 1 << 16,
+            inflated_max: 1 << 16,
+        }
+    }
+
+    fn read(bytes: &[u8], position: i64, stop: i64, how: &Reading<'_>) -> (Vec<(i64, u32)>, i64, Vec<u8>) {
+        let mut range = Range::new(Vec::new(), 0, position, stop);
+        let (runs, out) = runs_of(bytes, &mut range, how).unwrap();
+        for run in &runs {
+            let run = Run::open(&out[run.place.clone()]).unwrap();
+            let first = run.messages(0).unwrap().next_message().unwrap().unwrap();
+            assert_eq!(read_properties(first.properties).unwrap().flags, FLAG_PERSISTENT | FLAG_HEADERS);
+        }
+        (runs.iter().map(|run| (run.offset, run.count)).collect(), range.position, out)
+    }
+
+    #[test]
+    fn runs_have_offsets_without_gaps() {
+        let bytes = [batch(10, &[0, 1, 4], &[]), batch(15, &[0], &[])].concat();
+        let (runs, position, _) = read(&bytes, 0, 99, &how());
+        assert_eq!((runs, position), (vec![(10, 2), (14, 2)], 16));
+        assert_eq!(read(&bytes, 11, 15, &how()).0, vec![(11, 1), (14, 1)]);
+        assert_eq!(read(&bytes, 16, 99, &how()).0, vec![]);
+    }
+
+    #[test]
+    fn a_slice_ends_inside_a_batch_and_says_where() {
+        let bytes = batch(0, &[0, 1, 2, 3], &[]);
+        let (runs, position, _) = read(&bytes, 0, 99, &Reading { size_max: 1, ..how() });
+        assert_eq!((runs, position), (vec![(0, 1)], 1));
+    }
+
+    #[test]
+    fn ways_are_names_or_the_usual_one() {
+        let long = "x".repeat(256);
+        for (headers, exchange, key) in [
+            (vec![("amqp.exchange", "ex"), ("amqp.routing-key", "a.b")], "ex", "a.b"),
+            (vec![("amqp.routing-key", long.as_str())], "", "q"),
+            (vec![], "", "q"),
+        ] {
+            let (_, _, out) = read(&batch(0, &[0], &headers), 0, 9, &how());
+            let run = Run::open(&out).unwrap();
+            assert_eq!((run.exchange, run.key), (exchange, key));
+        }
+    }
+
+    #[test]
+    fn damage_is_no_message() {
+        let mut bytes = batch(0, &[0], &[]);
+        let end = bytes.len() - 1;
+        assert_eq!(read(&bytes[..end], 0, 9, &how()).0, vec![], "not whole yet");
+        bytes[end] ^= 1;
+        let mut range = Range::new(Vec::new(), 0, 0, 9);
+        assert_eq!(runs_of(&bytes, &mut range, &how()).unwrap_err(), Fault::Checksum);
+    }
+}

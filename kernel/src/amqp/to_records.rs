@@ -215,3 +215,72 @@ fn signed(value: &[u8]) -> i64 {
     let unused = 64 - 8 * value.len() as u32;
     (unsigned(value) << unused) as i64 >> unused
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::RunWriter;
+    use super::*;
+    use crate::records::visit;
+
+    fn run(messages: &[(&[u8], &[u8])]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut writer = RunWriter::begin(&mut out, b"", b"q", 0);
+        for (properties, body) in messages {
+            writer.push(&mut out, properties, body);
+        }
+        writer.finish(&mut out);
+        out
+    }
+
+    const HOW: Making<'static> = Making { queue: "q", now_ms: 5, size_max: 1000, codec: 0 };
+
+    /// Key, value and names of headers.
+    type Shown = (Option<Vec<u8>>, Option<Vec<u8>>, Vec<String>);
+
+    fn shown(batch: &[u8]) -> Vec<Shown> {
+        let mut found = Vec::new();
+        visit(batch, 0, |_, timestamp, record| {
+            assert_eq!(timestamp, 5);
+            let names = record.headers().map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect();
+            found.push((record.key.map(<[u8]>::to_vec), record.value.map(<[u8]>::to_vec), names));
+            true
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn a_plain_message_is_a_value_with_a_mark() {
+        let (batches, taken) = batches_of(&run(&[(&[0, 0], b"body"), (&[0x10, 0, 2], b"")]), &HOW).unwrap();
+        assert_eq!((batches.len(), taken, batches[0].keyless_at), (1, 2, 0));
+        let mark = vec!["amqp".to_owned()];
+        let expected = vec![(None, Some(b"body".to_vec()), mark.clone()), (None, Some(Vec::new()), mark)];
+        assert_eq!(shown(&batches[0].bytes), expected);
+    }
+
+    #[test]
+    fn some_headers_are_the_record() {
+        let table = b"\x0bx-kafka-keyS\0\0\0\x01k\x11x-kafka-tombstonet\x01\x01hS\0\0\0\x01t";
+        let properties = [&[0x20, 0], &(table.len() as u32).to_be_bytes()[..], table].concat();
+        let (batches, _) = batches_of(&run(&[(&properties, b"")]), &HOW).unwrap();
+        let names = vec!["h".to_owned(), "amqp".to_owned()];
+        assert_eq!(shown(&batches[0].bytes), vec![(Some(b"k".to_vec()), None, names)]);
+        assert_eq!(batches[0].keyless_at, -1);
+    }
+
+    #[test]
+    fn what_fits_no_batch_ends_the_run() {
+        let large = [7; 2000];
+        let blob = run(&[(&[0, 0], &[1; 500]), (&[0, 0], &[2; 500]), (&[0, 0], &large), (&[0, 0], b"small")]);
+        let (batches, taken) = batches_of(&blob, &HOW).unwrap();
+        assert_eq!((batches.len(), taken), (2, 2));
+        assert!(batches.iter().all(|batch| batch.bytes.len() <= HOW.size_max));
+    }
+
+    #[test]
+    fn numbers_of_every_width_are_text() {
+        assert_eq!((signed(&[0xff]), signed(&[0xff, 0xfe]), signed(&[0x7f])), (-1, -2, 127));
+        assert_eq!((unsigned(&[0xff]), unsigned(&[1, 0])), (255, 256));
+        assert_eq!(signed(&i64::MIN.to_be_bytes()), i64::MIN);
+    }
+}

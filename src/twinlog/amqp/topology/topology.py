@@ -25,7 +25,6 @@ from twinlog.amqp.ports import (
     QueueInfo,
     QueueKeeper,
     T,
-    Twin,
 )
 from twinlog.amqp.routing import Edge, Graph, VhostGraph
 from twinlog.amqp.routing.types import exchange_type
@@ -33,18 +32,16 @@ from twinlog.amqp.topology import rules
 from twinlog.amqp.topology.follower import Follower
 from twinlog.amqp.topology.keeper import NoKeeper
 from twinlog.amqp.topology.rules import ALTERNATE, PREDECLARED_NAMES, encode_arguments, stripped
-from twinlog.amqp.topology.twins import configs_of, own_binding, super_stream_info
+from twinlog.amqp.topology.stream_topics import StreamTopics, check_may_go, is_own
 from twinlog.amqp.users import MetadataRights
 from twinlog.base import HostFault, Refused
-from twinlog.cluster import Controller, MetadataLog, Outcome, Topic, TopicWanted
-from twinlog.cluster.errors import Reason
+from twinlog.cluster import Controller, MetadataLog
 from twinlog.cluster.kinds.bindings import BINDINGS, Binding, Bound, Unbound
 from twinlog.cluster.kinds.exchanges import EXCHANGES, ExchangeDeclared, ExchangeDeleted
 from twinlog.cluster.kinds.policies import PolicyPut
 from twinlog.cluster.kinds.queues import QUEUE_IDS, QUEUES, QueueDeclared, QueueDeleted
 from twinlog.cluster.kinds.vhosts import VHOSTS
 from twinlog.cluster.record import Record
-from twinlog.cluster.streams import find_stream, find_super_stream, topic_of
 from twinlog.wire.amqp import Table
 
 # Ids of local queues: a bit of their own, the start they belong to (metadata grows with every start), a number.
@@ -68,8 +65,8 @@ class LiveTopology:
         self.graph: Final = Graph()
         self.rights: Final = rights
         self._metadata = metadata
-        self._controller = controller
         self._follower = Follower(self.graph, self._sources_lost_edges, internal_topics)
+        self._streams = StreamTopics(metadata, controller, self.graph, self._follower.twins)
         self._owned: dict[int, dict[QueueInfo, None]] = {}
         self._local_id_next = 0
         self._queues_max = queues_max
@@ -214,7 +211,7 @@ class LiveTopology:
         self._check_room(part)
         stored = encode_arguments(arguments)
         if kind == STREAM:
-            self._create_stream(vhost, name, arguments, done)
+            self._streams.create(vhost, name, arguments, done)
         elif durable:
             queue_id = self._metadata.image_decided.part(QUEUE_IDS)
             record = QueueDeclared(queue_id, vhost, name, kind, auto_delete, stored)
@@ -231,43 +228,16 @@ class LiveTopology:
             self.keeper.on_queue_created(info)
             done(info)
 
-    def _create_stream(self, vhost: str, name: str, arguments: Table, done: Done[QueueInfo]) -> None:
-        if self._controller is None:
-            refuse(PRECONDITION_FAILED, f"there are no topics here that '{name}' could be")
-
-        def created(outcomes: list[Outcome[Topic]]) -> None:
-            outcome = outcomes[0]
-            info = self.graph.queue(vhost, name)
-            if isinstance(outcome, Refused):
-                done(_as_refusal(outcome, name))
-            elif info is None:
-                done(no_queue(vhost, name))  # deleted meanwhile
-            else:
-                done(info)
-
-        wanted = TopicWanted(topic_of(vhost, name), 1, configs=configs_of(arguments))
-        self._controller.create_topics([wanted], created)
-
     def declare_super_stream(
         self, caller: Caller, name: str, partitions: int, arguments: Table, done: Done[None]
     ) -> None:
         """Makes a topic of several partitions, unless it is there with as many."""
 
-        def created(outcomes: list[Outcome[Topic]]) -> None:
-            outcome = outcomes[0]
-            done(_as_refusal(outcome, name) if isinstance(outcome, Refused) else None)
-
         def decide() -> None:
             self.rights.check(caller.user, caller.vhost, CONFIGURE, name, kind="exchange")
+            self._vhost(caller.vhost)
             check_queue_arguments(name, caller.vhost, STREAM, arguments)
-            topic = topic_of(caller.vhost, name)
-            known = self._metadata.image_decided.topics_by_name.get(topic)
-            if known is not None and len(known.partitions) == partitions:
-                self._write([], done, lambda: None)
-                return
-            if self._controller is None or not self.sees(topic):
-                refuse(PRECONDITION_FAILED, f"there are no topics here that '{name}' could be")
-            self._controller.create_topics([TopicWanted(topic, partitions, configs=configs_of(arguments))], created)
+            self._streams.create_super_stream(caller.vhost, name, partitions, arguments, done)
 
         self._decide(done, decide)
 
@@ -306,7 +276,7 @@ class LiveTopology:
 
     def _delete_queue(self, info: QueueInfo, reason: str, done: Done[T], outcome: Callable[[], T]) -> None:
         if info.twin is not None:
-            self._delete_stream(info, info.twin, done, outcome)
+            self._streams.delete(info, info.twin, done, outcome)
             return
         if info.durable:
             self._follower.reasons[info.vhost, info.name] = reason
@@ -320,20 +290,6 @@ class LiveTopology:
         self.keeper.on_queue_deleted(info, reason)
         self._sources_lost_edges(lost)
         done(answer)
-
-    def _delete_stream(self, info: QueueInfo, twin: Twin, done: Done[T], outcome: Callable[[], T]) -> None:
-        if twin.is_part:
-            refuse(
-                PRECONDITION_FAILED,
-                f"queue '{info.name}' in vhost '{info.vhost}' is a partition of topic '{twin.topic}' and goes with it",
-            )
-        assert self._controller is not None
-
-        def deleted(outcomes: list[Outcome[Topic]]) -> None:
-            refused = outcomes[0]
-            done(_as_refusal(refused, info.name) if isinstance(refused, Refused) else outcome())
-
-        self._controller.delete_topics([twin.topic_id], deleted)
 
     # ---- exchanges --------------------------------------------------------------------------------------------
 
@@ -421,12 +377,7 @@ class LiveTopology:
         self._decide(done, decide)
 
     def _delete_exchange(self, info: ExchangeInfo, done: Done[None]) -> None:
-        if info.twin is not None:
-            refuse(
-                PRECONDITION_FAILED,
-                f"exchange '{info.name}' in vhost '{info.vhost}' is the super stream of topic '{info.twin}' and goes "
-                "with it",
-            )
+        check_may_go(info)
         if info.durable:
             self._write([ExchangeDeleted(info.vhost, info.name)], done, lambda: None)
             return
@@ -472,7 +423,7 @@ class LiveTopology:
             self._check_binding_key(caller, source, key, arguments)
             binding = Binding(caller.vhost, exchange, to_queue, name, key, encode_arguments(arguments))
             if source.durable and target.durable:
-                is_there = binding in self._metadata.image_decided.part(BINDINGS) or _is_own(binding, source, target)
+                is_there = binding in self._metadata.image_decided.part(BINDINGS) or is_own(binding, source, target)
                 self._write([] if is_there else [Bound(*binding)], done, lambda: None)
             elif not (source_settled and target_settled):
                 self._when_written(done, decide)
@@ -494,7 +445,7 @@ class LiveTopology:
             source, source_settled = self._exchange(caller.vhost, exchange)
             target, target_settled = self._target(caller, to_queue, name)
             binding = Binding(caller.vhost, exchange, to_queue, name, key, encode_arguments(arguments))
-            if _is_own(binding, source, target):
+            if is_own(binding, source, target):
                 refuse(PRECONDITION_FAILED, f"queue '{name}' is a partition of topic '{exchange}': they stay together")
             if binding in self._metadata.image_decided.part(BINDINGS):
                 self._write([Unbound(*binding)], done, lambda: None)
@@ -539,21 +490,10 @@ class LiveTopology:
             return seen, True
         record = self._metadata.image_decided.part(QUEUES).get((vhost, name))
         if record is None:
-            return self._stream(vhost, name, seen)
+            return self._streams.queue(vhost, name, seen)
         if seen is not None and seen.id == record.queue_id:
             return seen, True
         return self._follower.queue_of(record), False
-
-    def _stream(self, vhost: str, name: str, seen: QueueInfo | None) -> tuple[QueueInfo | None, bool]:
-        """As ``_queue``, for a name that no record of a queue has."""
-        image = self._metadata.image_decided
-        if image is self._metadata.image:
-            return seen, True
-        found = find_stream(image, vhost, name)
-        if found is None or not self.sees(found[0].name):
-            return None, seen is None
-        info = self._follower.twins.info_of(image, *found)
-        return (seen, True) if seen is not None and seen.twin == info.twin else (info, False)
 
     def sees(self, topic: str) -> bool:
         """``NamesTaken``, for the controller."""
@@ -576,21 +516,10 @@ class LiveTopology:
             return seen, True
         record = self._metadata.image_decided.part(EXCHANGES).get((vhost, name))
         if record is None:
-            return self._super_stream(vhost, name, seen)
+            return self._streams.exchange(vhost, name, seen)
         if seen is not None and record is self._metadata.image.part(EXCHANGES).get((vhost, name)):
             return seen, True
         return self._follower.exchange_of(record), False
-
-    def _super_stream(self, vhost: str, name: str, seen: ExchangeInfo | None) -> tuple[ExchangeInfo | None, bool]:
-        image = self._metadata.image_decided
-        if image is self._metadata.image:
-            return seen, True
-        topic = find_super_stream(image, vhost, name)
-        if topic is None or not self.sees(topic.name):
-            return None, seen is None
-        if seen is not None and seen.twin == topic.name:
-            return seen, True
-        return super_stream_info(topic), False
 
     def _vhost(self, vhost: str) -> VhostGraph:
         part = self.graph.vhosts.get(vhost)
@@ -652,20 +581,6 @@ class LiveTopology:
             found, _ = self._exchange(info.vhost, info.name)
             if found is info and info.auto_delete and not self._has_edges(info):
                 self._delete_exchange(info, lambda outcome: None)
-
-
-def _is_own(binding: Binding, source: ExchangeInfo | None, target: QueueInfo | ExchangeInfo | None) -> bool:
-    """Whether it is what a super stream is made of."""
-    if source is None or source.twin is None or not isinstance(target, QueueInfo) or target.twin is None:
-        return False
-    return target.twin.topic == source.twin and binding == own_binding(source.vhost, source.name, target)
-
-
-def _as_refusal(refused: Refused, name: str) -> Refused | HostFault:
-    """What the controller says, in AMQP's codes."""
-    if refused.code == Reason.KAFKA_STORAGE_ERROR:
-        return HostFault("metadata log", refused.message)
-    return Refused(PRECONDITION_FAILED, f"stream '{name}': {refused.message}")
 
 
 def _is_durable(edge: Edge) -> bool:
