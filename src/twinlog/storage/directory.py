@@ -230,7 +230,7 @@ class DataDirectory:
     def remove(self, key: LogKey, delay_ms: int) -> None:
         """Deletes a log: its name now, its bytes after the delay."""
         log = self.logs.pop(key)
-        self.flusher.forget(log)
+        self.flusher.forget(log.sync)
         self.marks.forget(key)
         log.close_files()
         log.offline = HostFault(log.path, "deleted")
@@ -269,7 +269,7 @@ class DataDirectory:
                 for log in self.logs.values():
                     log.close_clean()
             if self.offline is None:
-                self.marks.write_now(list(self.logs.values()))
+                self.marks.write_now([log.sync for log in self.logs.values()])
                 self.small_rounds.close_clean()
                 write_clean(self.disk, self.path, incarnation)
         except HostFault as fault:

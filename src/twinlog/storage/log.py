@@ -23,17 +23,19 @@ from twinlog.base import DiskFull, HostFault, Refused
 from twinlog.base.units import KIB, MIB
 from twinlog.host import File
 from twinlog.storage.compacted import NEVER_COMPACTED, read_compacted
+from twinlog.storage.cutting import cut_files
 from twinlog.storage.epochs import EpochHistory
 from twinlog.storage.errors import OFFSET_OUT_OF_RANGE, Damaged
-from twinlog.storage.files import write_again, write_whole
-from twinlog.storage.marks import CLEAN, UNDECIDED, LogKey, Mark
+from twinlog.storage.files import write_whole
+from twinlog.storage.log_sync import LogSync
+from twinlog.storage.marks import UNDECIDED, LogKey, Mark
 from twinlog.storage.ports import LogHome
 from twinlog.storage.producers import Duplicate, ProducerStates
-from twinlog.storage.recovery import Recovery, delete_segment, note_marker
+from twinlog.storage.recovery import Recovery, note_marker
 from twinlog.storage.segment import OFFSET_SPAN_MAX, Segment
 from twinlog.storage.segments import Segments
 from twinlog.storage.settings import LogSettings
-from twinlog.storage.small_rounds import Extent
+from twinlog.storage.snapshots import Snapshots
 from twinlog.storage.types import (
     CONTROL,
     AbortedTransaction,
@@ -59,28 +61,14 @@ class PartitionLog:
     """See above. ``on_synced`` and ``on_offline`` belong to the partition that leads this log."""
 
     __slots__ = (
-        "_active",
         "_changes",
-        "_closed_clean",
-        "_deletes",
-        "_directories",
         "_epoch_written",
-        "_files",
         "_home",
-        "_mark_base",
-        "_mark_kept",
-        "_pending",
         "_producers",
-        "_replaced",
-        "_replaced_unsynced",
         "_resting",
         "_roll_at_ms",
-        "_segments",
         "_settings",
-        "_snapshots",
-        "_start_marked",
-        "_synced_at",
-        "_unsynced",
+        "active",
         "compacted",
         "epochs",
         "key",
@@ -91,7 +79,10 @@ class PartitionLog:
         "on_offline",
         "on_synced",
         "path",
+        "segments",
         "size_bytes",
+        "snapshots",
+        "sync",
     )
 
     def __init__(self, home: LogHome, key: LogKey, settings: LogSettings) -> None:
@@ -108,26 +99,15 @@ class PartitionLog:
         self.on_offline: Callable[[HostFault], None] | None = None
         self.epochs = EpochHistory()
         self._producers = ProducerStates(home.settings.producer_ids_max)
-        self._segments = Segments(home.disk, home.pool, [])
-        self._active: Segment | None = None
-        self._snapshots: list[int] = []
+        self.segments = Segments(home.disk, home.pool, [])
+        self.active: Segment | None = None
+        self.snapshots = Snapshots(home, self.path, [])
+        self.sync = LogSync(self, home)
         self._roll_at_ms = NEVER_MS
         self._epoch_written = -1  # of the last batch in the active segment
-        self._unsynced: list[Segment] = []
-        self._files: list[File] = []  # others to be synced, and closed then
-        self._directories: list[str] = []
-        self._deletes: list[tuple[int, Callable[[], None]]] = []  # who waits for a log start to be durable
-        self._pending: tuple[int, int] | None = None  # segment and size that the round under way covers
-        self._synced_at: tuple[int, int] | None = None  # segment and size at offset_synced
-        self._start_marked = 0  # the log start that is durable
-        self._mark_base = 0  # the segment that the durable mark lies in: all before it is durable
         self._changes = 0  # grows whenever segments go other than by being replaced
-        self._replaced_unsynced: list[Segment] = []  # by compacted ones whose names are not durable yet
-        self._replaced: list[Segment] = []  # the same, and a round is under way that makes those names durable
         self.compacted = NEVER_COMPACTED
-        self._closed_clean = False
         self._resting: Mark | None = None
-        self._mark_kept: Mark | None = None  # of a log that rests or is damaged: it stays as it was found
 
     # What it is.
 
@@ -165,6 +145,10 @@ class PartitionLog:
         return self.offset_end == 0
 
     @property
+    def has_open_transactions(self) -> bool:
+        return bool(self._producers.open_transactions)
+
+    @property
     def producers(self) -> ProducerStates:
         if self.offline is not None or self._resting is not None:
             self._ready()
@@ -187,8 +171,8 @@ class PartitionLog:
     @settings.setter
     def settings(self, settings: LogSettings) -> None:
         self._settings = settings
-        if self._active is not None and self._active.size:
-            self._roll_at_ms = self._active.first_ms + settings.segment_ms
+        if self.active is not None and self.active.size:
+            self._roll_at_ms = self.active.first_ms + settings.segment_ms
 
     @property
     def is_resting(self) -> bool:
@@ -198,7 +182,7 @@ class PartitionLog:
     def segment_facts(self) -> list[SegmentFacts]:
         """All segments, oldest first; only the last one is not sealed."""
         self._ready()
-        return [segment.facts() for segment in self._segments.all]
+        return [segment.facts() for segment in self.segments.all]
 
     # Appending.
 
@@ -222,7 +206,7 @@ class PartitionLog:
         off, size, _, delta, _, attributes, _, max_timestamp, producer_id, _, _, _ = batch
         base_offset = self.offset_end
         try:
-            segment = self._active
+            segment = self.active
             if (
                 segment is None
                 or now_ms >= self._roll_at_ms
@@ -248,9 +232,9 @@ class PartitionLog:
                     file.append((part,))
         except DiskFull:
             self._home.on_full()
-            if self._active is not None and self._active.file is not None:
+            if self.active is not None and self.active.file is not None:
                 # What was written of the batch was cut off again. That has to be durable before later segments are.
-                self._note_unsynced(self._active, soon=False)
+                self.sync.wrote(self.active, soon=False)
             raise
         except HostFault as fault:
             self._home.fail(fault)
@@ -267,14 +251,8 @@ class PartitionLog:
                 note_marker(self._producers, segment, batch, base_offset, bytes(buffer[off : off + size]), now_ms)
             else:
                 self._producers.note(batch, base_offset, max_timestamp, now_ms)
-        self._note_unsynced(segment, soon)
+        self.sync.wrote(segment, soon)
         return base_offset
-
-    def _note_unsynced(self, segment: Segment, soon: bool) -> None:
-        if not segment.unsynced:
-            segment.unsynced = True
-            self._unsynced.append(segment)
-        self._home.flusher.dirty(self, soon)
 
     def check_producer(self, batch: Batch) -> Duplicate | None:
         """What an idempotent producer's batch is to this log: the next one (None), a duplicate, or refused."""
@@ -290,25 +268,25 @@ class PartitionLog:
 
     def _segment_for(self, now_ms: int) -> Segment:
         """A segment with room; an empty one takes any batch."""
-        if self._active is None:
+        if self.active is None:
             return self._add_segment()
         self.roll(now_ms)
         if self.offline is not None:
             raise self.offline  # it failed over something that is not worth an exception by itself
-        return self._active
+        return self.active
 
     def _add_segment(self) -> Segment:
         home = self._home
-        if not self._segments.all:
+        if not self.segments.all:
             home.disk.make_directory(self.path)
-            self._directories.append(home.logs_path)
+            self.sync.named(home.logs_path)
         segment = Segment(self.path, self.offset_end)
         file = home.pool.open(segment, create=True)
         if file.size:
             file.truncate(0)  # left by a failed attempt; the name is ours and no record was ever promised there
-        self._directories.append(self.path)
-        self._segments.add(segment)
-        self._active = segment
+        self.sync.named(self.path)
+        self.segments.add(segment)
+        self.active = segment
         self._epoch_written = -1
         self._roll_at_ms = NEVER_MS
         return segment
@@ -316,7 +294,7 @@ class PartitionLog:
     def roll(self, now_ms: int) -> None:
         """Seals the active segment and begins the next one. An empty segment stays active."""
         self._ready()
-        sealed = self._active
+        sealed = self.active
         if sealed is None or not sealed.size:
             return
         self._add_segment()  # first, so that a full disk leaves everything as it was
@@ -325,16 +303,10 @@ class PartitionLog:
         self._home.quietly(sealed.save_index, self._home.disk)
         self._home.quietly(self._save_snapshot)
         self._producers.expire(now_ms, self._home.settings.producer_id_expiration_ms)
-        self._home.flusher.dirty(self, False)  # the new name, even if nothing is written to it
+        self.sync.ask(soon=False)  # the new name, even if nothing is written to it
 
     def _save_snapshot(self) -> None:
-        # Synced with the next round: once the mark is behind it, older snapshots go.
-        file = self._home.disk.open(f"{self.path}/{self.offset_end:020d}.producers", create=True)
-        self._files.append(file)
-        file.truncate(0)
-        file.append((self._producers.encode(self.offset_end),))
-        if not self._snapshots or self._snapshots[-1] != self.offset_end:
-            self._snapshots.append(self.offset_end)
+        self.sync.wrote_file(self.snapshots.save(self.offset_end, self._producers.encode(self.offset_end)))
 
     def _reserve(self, segment: Segment, file: File, needed: int) -> None:
         step = self._home.settings.reserve_bytes
@@ -386,92 +358,15 @@ class PartitionLog:
             file.append((self.epochs.encode_pair(self.epochs.epochs[-1], self.epochs.starts[-1]),))
         else:
             file.append((self.epochs.encode(),))
-            self._directories.append(self.path)
-        self._files.append(file)
-
-    # The flusher's side.
-
-    def sync_files(self, files: list[File], directories: list[str]) -> int:
-        for segment in self._unsynced:
-            assert segment.file is not None, "the pool keeps unsynced files open"
-            files.append(segment.file)
-            segment.unsynced = False
-        self._unsynced.clear()
-        for file in self._files:
-            files.append(file)
-            self._home.soon(file.close)
-        self._files = []
-        if self._directories:
-            directories += self._directories
-            self._directories = []
-            self._replaced += self._replaced_unsynced
-            self._replaced_unsynced = []
-        return self.sync_extent()
-
-    def extent(self) -> Extent | None:
-        segment, synced_at = self._active, self._synced_at
-        if self._files or self._directories or self._unsynced != [segment] or synced_at is None:
-            return None
-        assert segment is not None and segment.file is not None, "the pool keeps unsynced files open"
-        base, size = synced_at
-        if base != segment.offset_base or size > segment.size:
-            return None
-        return Extent(*self.key, base, size, segment.size - size, segment.file)
-
-    def sync_extent(self) -> int:
-        active = self._active
-        if active is not None:
-            self._pending = (active.offset_base, active.size)
-            self._segments.know(self.offset_end, active, active.size)
-        return self.offset_end
-
-    def synced(self, position: int) -> None:
-        if self._replaced:
-            self._discard_replaced()
-        if self._pending is None:
-            return  # cut meanwhile; a later round covers what is left
-        self._synced_at, self._pending = self._pending, None
-        self._home.marks.changed(self, soon=bool(self._deletes))
-        if position > self.offset_synced:
-            self.offset_synced = position
-            self.on_synced(position)
+            self.sync.named(self.path)
+        self.sync.wrote_file(file)
 
     def failed(self, fault: HostFault) -> None:
+        """The directory went offline, or this log is damaged."""
         if self.offline is None:
             self.offline = fault
             if self.on_offline is not None:
                 self.on_offline(fault)
-
-    def mark(self) -> Mark | None:
-        """What the marks file is to say of this log."""
-        if self._mark_kept is not None:
-            return self._mark_kept
-        if self._synced_at is None:
-            return None
-        flags = CLEAN if self._closed_clean else 0
-        if self._producers.open_transactions:
-            flags |= UNDECIDED
-        start = min(self.offset_start, self.offset_synced)
-        return Mark(*self.key, flags, start, self.offset_synced, *self._synced_at, self.size_bytes, self.epochs.latest)
-
-    def marked(self, mark: Mark) -> None:
-        """The mark is durable: segments below its start may go, and snapshots that no recovery will need."""
-        if self._mark_kept is not None or self._closed_clean:
-            return
-        self._start_marked = mark.offset_start
-        self._mark_base = mark.segment_base
-        # The segment that the mark names stays until another mark names one behind it: until then the name of that
-        # one may be lost in a crash, and nothing would be left that ends where the log was durable.
-        self._drop_segments(min(mark.offset_start, mark.segment_base))
-        waiting, self._deletes = self._deletes, []
-        for offset, done in waiting:
-            if offset <= mark.offset_start:
-                done()
-            else:
-                self._deletes.append((offset, done))
-        while len(self._snapshots) > 2 and self._snapshots[2] <= mark.segment_base:
-            offset = self._snapshots.pop(0)
-            self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
 
     # Reading.
 
@@ -487,7 +382,7 @@ class PartitionLog:
         below = self.offset_end if offset_below is None or offset_below > self.offset_end else offset_below
         if offset >= below:
             return LogRead([], 0, offset, offset)
-        return self._segments.read(offset, bytes_max, below, whole_first)
+        return self.segments.read(offset, bytes_max, below, whole_first)
 
     def read_bytes(
         self, offset: int, bytes_max: int, offset_below: int | None = None, *, whole_first: bool = True
@@ -499,12 +394,12 @@ class PartitionLog:
     def offset_for_time(self, timestamp: int) -> TimestampFound | None:
         """The first record at or after ``timestamp``."""
         self._ready()
-        return self._segments.offset_for_time(timestamp, self.offset_start, self._settings.inflated_bytes_max)
+        return self.segments.offset_for_time(timestamp, self.offset_start, self._settings.inflated_bytes_max)
 
     def max_timestamp(self) -> TimestampFound | None:
         """The first record with the greatest timestamp; None when no record has one."""
         self._ready()
-        return self._segments.max_timestamp(self.offset_start, self._settings.inflated_bytes_max)
+        return self.segments.max_timestamp(self.offset_start, self._settings.inflated_bytes_max)
 
     @property
     def first_unstable_offset(self) -> int | None:
@@ -531,7 +426,7 @@ class PartitionLog:
     def aborted_between(self, offset: int, offset_below: int) -> list[AbortedTransaction]:
         """Aborted transactions with records in the range, in the order of their markers."""
         self._ready()
-        return self._segments.aborted_between(offset, offset_below)
+        return self.segments.aborted_between(offset, offset_below)
 
     # Shortening.
 
@@ -545,43 +440,39 @@ class PartitionLog:
             self.offset_start = offset
             self.epochs.delete_to(offset)
 
-        if offset <= self._start_marked or not self._segments.all:
+        if offset <= self.sync.start_marked or not self.segments.all:
             if done is not None:
                 done()
             return
         if done is not None:
-            self._deletes.append((offset, done))
+            self.sync.when_started(offset, done)
         if offset > self.offset_synced:
-            self._home.flusher.dirty(self, True)  # the mark cannot name a start behind what is durable
+            self.sync.ask(soon=True)  # the mark cannot name a start behind what is durable
         else:
-            self._home.marks.changed(self, soon=True)
+            self._home.marks.changed(self.sync, soon=True)
 
-    def _drop_segments(self, offset_start: int) -> None:
+    def drop_segments(self, offset_start: int) -> None:
         """Lets go of whole segments below the durable log start."""
-        gone = self._segments.take_below(offset_start)
+        gone = self.segments.take_below(offset_start)
         self._changes += len(gone)
         for segment in gone:
-            if segment in self._unsynced:
-                self._unsynced.remove(segment)
+            self.sync.dropped(segment)
             self.size_bytes -= segment.size
             self._home.pool.close(segment)
             self._home.discard([segment.path, segment.index_path], self._settings.file_delete_delay_ms)
         if not gone:
             return
-        kept_from = self._segments.all[0].offset_base
-        for offset in [offset for offset in self._snapshots[:-1] if offset < kept_from]:
-            self._snapshots.remove(offset)
-            self._home.quietly(self._home.disk.delete, f"{self.path}/{offset:020d}.producers")
+        self.snapshots.drop_below(self.segments.all[0].offset_base)
 
     # Compaction: see compaction.py, which does the work away from the loop.
 
     @property
     def compactable_to(self) -> int:
         """Segments below it are sealed and durable, and everything in them is decided."""
-        if self._closed_clean:
+        if self.sync.closed_clean:
             return 0
         undecided = self.first_unstable_offset
-        durable = self._mark_base
+        durable = self.sync.mark_base
         return durable if undecided is None else min(durable, undecided)
 
     @property
@@ -592,78 +483,44 @@ class PartitionLog:
     def segments_below(self, offset: int) -> list[Segment]:
         """The sealed segments that lie wholly below ``offset``."""
         self._ready()
-        return [segment for segment in self._segments.all[:-1] if segment.offset_end <= offset]
+        return [segment for segment in self.segments.all[:-1] if segment.offset_end <= offset]
 
     def replace_segments(self, old: list[Segment], new: Segment, written_path: str) -> None:
         """Puts a compacted segment, whose bytes are durable under another name, in the place of ``old``. The old files
         go once the new name is durable; until then a crash finds either, or both."""
         self._home.disk.rename(written_path, new.path)
-        self._segments.replace(old, new)
+        self.segments.replace(old, new)
         self.size_bytes += new.size - sum(segment.size for segment in old)
         for segment in old:
             self._home.pool.close(segment)
-        self._replaced_unsynced += old
-        self._directories.append(self.path)
-        self._home.flusher.dirty(self, False)
-
-    def _discard_replaced(self) -> None:
-        replaced, self._replaced = self._replaced, []
-        paths = [path for segment in replaced for path in (segment.path, segment.index_path)]
-        self._home.discard(paths, self._settings.file_delete_delay_ms)
+        self.sync.replaced(old)
 
     def truncate_to(self, offset: int) -> int:
         """Drops every batch that holds ``offset`` or lies behind it; returns the end, at or below ``offset``."""
         self._ready()
         if offset >= self.offset_end:
             return self.offset_end
-        segment = self._segments.all[self._segments.slot(offset)]
-        position, end = self._segments.end_below(segment, max(offset, segment.offset_base))
+        segment = self.segments.all[self.segments.slot(offset)]
+        position, end = self.segments.end_below(segment, max(offset, segment.offset_base))
         # The mark goes down first: were the log cut before it, a crash would make the missing part look like damage.
-        self._pending = None
         offset_start = self.offset_start = min(self.offset_start, end)
+        synced_at = None
         if end < self.offset_synced:
             self.offset_synced = end
-            self._synced_at = (segment.offset_base, position)
-        self._home.marks.write_now([self])
-        self._cut_files(segment, position, end)
-        self._reload(self.mark())
+            synced_at = segment.offset_base, position
+        self.sync.cut(synced_at)
+        self._home.marks.write_now([self.sync])
+        cut_files(self._home, self.key, self.segments, segment, position, end)
+        self._reload(self.sync.mark())
         self.offset_start = offset_start  # it may be ahead of the mark
         self.epochs.delete_to(offset_start)
         return self.offset_end
-
-    def _cut_files(self, segment: Segment, position: int, end: int) -> None:
-        disk, pool = self._home.disk, self._home.pool
-        for late in self._segments.all[self._segments.slot(segment.offset_base) :]:
-            self._home.small_rounds.void(*self.key, late.offset_base, position if late is segment else 0)
-        for late in reversed(self._segments.all):
-            if late is segment:
-                break
-            late.unsynced = False
-            pool.close(late)
-            delete_segment(disk, late)
-        if disk.exists(segment.index_path):
-            disk.delete(segment.index_path)
-        segment.unsynced = False
-        pool.close(segment)
-        if segment.is_compacted and not position:
-            disk.delete(segment.path)
-        else:
-            cut = segment
-            if segment.is_compacted:  # its name says where it ends; what lies behind that counts for nothing
-                cut = Segment(self.path, segment.offset_base, end, segment.generation)
-                disk.rename(segment.path, cut.path)
-                disk.sync_directory_now(self.path)
-            file = disk.open(cut.path)
-            file.truncate(position)
-            disk.sync_now(file)
-            file.close()
-        disk.sync_directory_now(self.path)
 
     # Opening and closing.
 
     def rest(self, mark: Mark) -> None:
         """Takes the log as a clean stop left it; files are opened when somebody asks for it."""
-        self._resting = self._mark_kept = mark
+        self._resting = self.sync.mark_kept = mark
         self.offset_start = mark.offset_start
         self.offset_end = self.offset_synced = mark.offset_synced
         self.size_bytes = mark.size_bytes
@@ -673,7 +530,7 @@ class PartitionLog:
         try:
             self._load(mark, mark_lost=mark_lost, clean=False, verify_all=verify_all)
         except Damaged as fault:
-            self._mark_kept = mark
+            self.sync.mark_kept = mark
             self.offline = fault
 
     def _ready(self) -> None:
@@ -690,13 +547,12 @@ class PartitionLog:
             self.failed(fault)
             raise
         except HostFault:
-            self._resting = self._mark_kept = mark  # half awake it would look empty: whoever asks next tries again
+            self._resting = self.sync.mark_kept = mark  # half awake it would look empty: whoever asks next tries again
             raise
 
     def _reload(self, mark: Mark | None) -> None:
         self._producers = ProducerStates(self._home.settings.producer_ids_max)
-        self._unsynced.clear()
-        self._replaced, self._replaced_unsynced = [], []  # recovery sees to their files
+        self.sync.forget()
         self._load(mark, mark_lost=False, clean=False, verify_all=False)
 
     def _load(self, mark: Mark | None, *, mark_lost: bool, clean: bool, verify_all: bool) -> None:
@@ -713,66 +569,44 @@ class PartitionLog:
             now_ms=home.now_ms(),
         )
         found.run()
-        self._segments = Segments(home.disk, home.pool, found.segments)
+        self.segments = Segments(home.disk, home.pool, found.segments)
         self._producers, self.epochs = found.producers, found.epochs
-        self._snapshots = found.snapshots
-        self._active = self._segments.active
+        self.snapshots = Snapshots(home, self.path, found.snapshots)
+        self.active = self.segments.active
         self._changes += 1
         self.offset_start, self.offset_end = found.offset_start, found.offset_end
-        self.size_bytes = self._segments.size_bytes
+        self.size_bytes = self.segments.size_bytes
         self._epoch_written = -1
         self._roll_at_ms = NEVER_MS
-        active = self._active
+        active = self.active
         if active is not None and active.size:
             self._roll_at_ms = active.first_ms + self._settings.segment_ms
         self.offset_synced = min(mark.offset_synced, self.offset_end) if mark is not None else self.offset_start
-        self._synced_at = (mark.segment_base, mark.segment_size) if mark is not None else None
-        self._start_marked = mark.offset_start if mark is not None else 0
-        self._mark_base = mark.segment_base if mark is not None else 0
-        self._mark_kept = None
+        self.sync.begin_at(mark)
         self.compacted = read_compacted(home.disk, self.path).up_to(self.offset_end)
         if active is not None and active.is_compacted:
-            self._active = None  # it was cut there; the next append begins a segment
+            self.active = None  # it was cut there; the next append begins a segment
         if found.epochs_stale:
             write_whole(home.disk, f"{self.path}/epochs", self.epochs.encode())
         self.epochs.delete_to(self.offset_start)  # in memory: an epoch moved to the log's very end would be lost
-        if not clean and self._active is not None:
-            self._sync_recovered(mark)
-        self._drop_segments(min(self._start_marked, self._mark_base))
-
-    def _sync_recovered(self, mark: Mark | None) -> None:
-        """Names, bytes and cuts of the last life may still be only in memory: they count once written and synced
-        again."""
-        for segment in self._segments.all[self._segments.slot(self.offset_synced) :]:
-            file = self._home.pool.open(segment)
-            known = mark is not None and segment.offset_base == mark.segment_base
-            write_again(file, mark.segment_size if mark is not None and known else 0)
-            segment.unsynced = True
-            self._unsynced.append(segment)
-        names = ["epochs", *(f"{offset:020d}.producers" for offset in self._snapshots)]
-        for path in (f"{self.path}/{name}" for name in names):
-            if self._home.disk.exists(path):
-                file = self._home.disk.open(path)
-                write_again(file)
-                self._files.append(file)
-        self._directories += [self.path, self._home.logs_path]
-        self._home.flusher.dirty(self, self.offset_synced < self.offset_end)
+        if not clean and self.active is not None:
+            above_mark = self.segments.all[self.segments.slot(self.offset_synced) :]
+            self.sync.found_after_crash(above_mark, (f"{self.path}/epochs", *self.snapshots.paths), mark)
+        self.drop_segments(min(self.sync.start_marked, self.sync.mark_base))
 
     def close_clean(self) -> None:
         """Everything is synced: leaves what makes the next start cheap."""
         if self._resting is not None or self.offline is not None:
             return
         assert self.offset_synced == self.offset_end, "stopped clean with unsynced records"
-        active = self._active
+        active = self.active
         if active is not None:
             self._trim(active)
             if active.size >= SAVE_FROM_BYTES:
                 self._home.quietly(active.save_index, self._home.disk)
                 self._home.quietly(self._save_snapshot)
-        self._closed_clean = True
+        self.sync.closed_clean = True
 
     def close_files(self) -> None:
-        for file in self._files:
-            file.close()
-        self._files = []
-        self._segments.close()
+        self.sync.close_files()
+        self.segments.close()

@@ -15,6 +15,7 @@ from twinlog.storage import producers
 from twinlog.storage.flusher import Flusher
 from twinlog.storage.frames import FrameLog
 from twinlog.storage.log import PartitionLog
+from twinlog.storage.log_sync import LogSync
 from twinlog.storage.marks import Mark
 from twinlog.storage.producers import Duplicate, ProducerStates
 from twinlog.storage.recovery import Recovery
@@ -97,31 +98,31 @@ def index_trusted(patch: Patch) -> None:
 
 
 def directory_not_synced(patch: Patch) -> None:
-    def sync_files(self: PartitionLog, files: list[File], directories: list[str]) -> int:
+    def sync_files(self: LogSync, files: list[File], directories: list[str]) -> int:
         position: int = before(self, files, [])
         return position
 
-    before = patch.put(PartitionLog, "sync_files", sync_files)
+    before = patch.put(LogSync, "sync_files", sync_files)
 
 
 def epochs_not_synced(patch: Patch) -> None:
-    def sync_files(self: PartitionLog, files: list[File], directories: list[str]) -> int:
+    def sync_files(self: LogSync, files: list[File], directories: list[str]) -> int:
         self._files = []
         position: int = before(self, files, directories)
         return position
 
-    before = patch.put(PartitionLog, "sync_files", sync_files)
+    before = patch.put(LogSync, "sync_files", sync_files)
 
 
 def older_segment_not_synced(patch: Patch) -> None:
-    def sync_files(self: PartitionLog, files: list[File], directories: list[str]) -> int:
+    def sync_files(self: LogSync, files: list[File], directories: list[str]) -> int:
         for segment in self._unsynced[:-1]:
             segment.unsynced = False
         self._unsynced = self._unsynced[-1:]
         position: int = before(self, files, directories)
         return position
 
-    before = patch.put(PartitionLog, "sync_files", sync_files)
+    before = patch.put(LogSync, "sync_files", sync_files)
 
 
 def failed_sync_ignored(patch: Patch) -> None:
@@ -144,21 +145,22 @@ def damage_cut(patch: Patch) -> None:
 
 def page_cache_trusted(patch: Patch) -> None:
     """Recovery syncs what it found without writing it again."""
-    from twinlog.storage import frames, log
+    from twinlog.storage import frames, log_sync
 
-    patch.put(log, "write_again", lambda file, position=0: None)
+    patch.put(log_sync, "write_again", lambda file, position=0: None)
     patch.put(frames, "write_again", lambda file: None)
 
 
 def mark_ahead_of_the_sync(patch: Patch) -> None:
-    def mark(self: PartitionLog) -> Mark | None:
+    def mark(self: LogSync) -> Mark | None:
         found: Mark | None = before(self)
-        active = self._active
-        if found is None or active is None or self._resting is not None or self._mark_kept is not None:
+        log = self._log
+        active = log.active
+        if found is None or active is None or log.is_resting or self.mark_kept is not None:
             return found
-        return found._replace(offset_synced=self.offset_end, segment_base=active.offset_base, segment_size=active.size)
+        return found._replace(offset_synced=log.offset_end, segment_base=active.offset_base, segment_size=active.size)
 
-    before = patch.put(PartitionLog, "mark", mark)
+    before = patch.put(LogSync, "mark", mark)
 
 
 def metadata_answered_before_the_sync(patch: Patch) -> None:
