@@ -27,6 +27,9 @@ MANY_FILES = 5  # from here on the host syncs the whole file system, so whatever
 class Syncable(Protocol):
     """What the flusher makes durable."""
 
+    joins_small: bool
+    """It has a file of its own, which is synced beside the journal when the round's other bytes go there."""
+
     def sync_files(self, files: list[File], directories: list[str]) -> int:
         """Adds what is unsynced to the lists; returns the position that these syncs will cover."""
 
@@ -45,6 +48,7 @@ class NeverSmall:
     """Takes part in rounds with files of its own only."""
 
     __slots__ = ()
+    joins_small = False
 
     def extent(self) -> None:
         return None
@@ -169,14 +173,18 @@ class Flusher:
         self._disk.start_sync(files, list(dict.fromkeys(directories)), self._on_done)
 
     def _start_small_round(self) -> bool:
-        """Begins a round through the journal, if all that is due fits there."""
+        """Begins a round through the journal, if all that is due fits there, or has one file of its own."""
         journal = self._small_rounds
         if journal is None or not journal.ready():
             return False
         extents: list[Extent] = []
+        joining: list[Syncable] = []
         size = 0
         size_max = round_bytes_max(len(self._soon))
         for log in self._soon:
+            if log.joins_small:
+                joining.append(log)
+                continue
             extent = log.extent()
             if extent is None:
                 return False
@@ -184,24 +192,32 @@ class Flusher:
             if size > size_max:
                 return False
             extents.append(extent)
+        if not extents:
+            return False
         if not journal.has_room(len(extents), size):
             self._all_due = True  # then a new generation begins
             return False
         logs, self._soon = self._soon, {}
+        files: list[File] = []
+        directories: list[str] = []
         try:
-            file = journal.write(extents)
-            self._round = [(log, log.sync_extent()) for log in logs]
+            for log in joining:
+                self._later.pop(log, None)
+            joined = [(log, log.sync_files(files, directories)) for log in joining]
+            files.append(journal.write(extents))
+            journaled = dict.fromkeys(log for log in logs if not log.joins_small) if joining else logs
+            self._round = [(log, log.sync_extent()) for log in journaled] + joined
         except HostFault as fault:
             self._soon = logs | self._soon
             self.fail(fault)
             return True
         self._round_is_small = True
-        self._journaled.update(logs)
-        self._sync_later(logs)
+        self._journaled.update(journaled)
+        self._sync_later(journaled)
         self.rounds += 1
-        self.files_synced += 1
+        self.files_synced += len(files)
         self._sync_began_us = self.monotonic_us()
-        self._disk.start_sync([file], [], self._on_done, small=True)
+        self._disk.start_sync(files, directories, self._on_done, small=not joining)
         return True
 
     def _on_done(self, error: Exception | None) -> None:

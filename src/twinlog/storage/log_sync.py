@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class LogSync:
     """``Syncable`` and ``Marked`` of one log."""
 
+    joins_small = False
+
     __slots__ = (
         "_deletes",
         "_directories",

@@ -8,8 +8,9 @@ import pytest
 
 from tests.kit.storage import QUICK, TOPIC, Machine, append, everything, restore
 from twinlog._kernel import crc32c
+from twinlog.base import HostFault
 from twinlog.host import File
-from twinlog.storage import LogSettings, LogStore
+from twinlog.storage import LogSettings, LogStore, NeverSmall
 from twinlog.storage import small_rounds as room
 from twinlog.storage.errors import Damaged
 from twinlog.storage.small_rounds import SmallRounds
@@ -244,6 +245,82 @@ def test_a_journal_of_version_1_is_read() -> None:
         old[at : at + len(whole)] = whole
         at += -(-len(whole) // room.ALIGNMENT) * room.ALIGNMENT
     assert contents(restarted(restore({**files, JOURNAL: bytes(old)}))) == promised
+
+
+class Neighbour(NeverSmall):
+    """Keeps one file beside the logs, as queues do."""
+
+    joins_small = True
+
+    def __init__(self, machine: Machine) -> None:
+        self.file = machine.disk.open("data/neighbour", create=True)
+        self.synced_to = 0
+        self.fault: HostFault | None = None
+
+    def write(self, data: bytes) -> None:
+        self.file.append((data,))
+
+    def sync_files(self, files: list[File], directories: list[str]) -> int:
+        files.append(self.file)
+        directories.append("data")
+        return self.file.size
+
+    def synced(self, position: int) -> None:
+        self.synced_to = position
+
+    def failed(self, fault: HostFault) -> None:
+        self.fault = fault
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_who_has_a_file_of_his_own_joins_a_small_round(seed: int) -> None:
+    machine = Machine(seed)
+    store = begun(machine)
+    directory = store.directories[0]
+    neighbour = Neighbour(machine)
+    rounds, files = directory.flusher.rounds, directory.flusher.files_synced
+    for number in range(5):
+        for partition in range(3):
+            append(store.log(TOPIC, partition), [b"small %d" % number])
+        neighbour.write(b"%d" % number)
+        directory.flusher.dirty(neighbour, True)
+        machine.settle()
+        assert neighbour.synced_to == number + 1
+    # One file of his and the journal, not one for each log.
+    assert directory.flusher.files_synced - files == 2 * (directory.flusher.rounds - rounds)
+    promised = contents(store)
+    machine.cut_power()
+    assert contents(restarted(machine)) == promised
+    assert machine.disk.open("data/neighbour").read_at(0, 100) == b"01234"
+
+
+def test_a_neighbour_alone_needs_no_journal() -> None:
+    machine = Machine()
+    directory = begun(machine).directories[0]
+    neighbour = Neighbour(machine)
+    before = directory.small_rounds.written_rounds
+    neighbour.write(b"alone")
+    directory.flusher.dirty(neighbour, True)
+    machine.settle()
+    assert neighbour.synced_to == 5
+    assert directory.small_rounds.written_rounds == before
+
+
+def test_a_neighbour_that_cannot_write_fails_the_whole_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine()
+    store = begun(machine)
+    neighbour = Neighbour(machine)
+
+    def failing(files: list[File], directories: list[str]) -> int:
+        raise HostFault("data/neighbour", "broken")
+
+    monkeypatch.setattr(neighbour, "sync_files", failing)
+    append(store.log(TOPIC, 0), [b"lost"])
+    store.directories[0].flusher.dirty(neighbour, True)
+    machine.settle()
+    assert neighbour.fault is not None
+    assert store.directories[0].offline is not None
+    assert store.log(TOPIC, 0).offset_synced < store.log(TOPIC, 0).offset_end
 
 
 def test_a_failed_sync_takes_the_directory_offline(monkeypatch: pytest.MonkeyPatch) -> None:

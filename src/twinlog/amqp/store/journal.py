@@ -36,6 +36,8 @@ class JournalFile:
 class Journal(NeverSmall):
     """See above. ``before_write`` may append what has gathered elsewhere; it is called once a round."""
 
+    joins_small = True
+
     def __init__(self, disk: Disk, flusher: Flusher, directory: str, settings: QueueStoreSettings) -> None:
         self._disk = disk
         self._flusher = flusher
