@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -511,3 +512,19 @@ def test_row_27_producers_are_remembered_over_a_restart(tmp_path: Path) -> None:
     client = again.client()
     assert result(client.ask(produce("t", numbered(0, b"a")), VERSION)).base_offset == 0
     assert result(client.ask(produce("t", numbered(1, b"b")), VERSION)).base_offset == 1
+
+
+@pytest.mark.parametrize("acks", [1, -1])
+def test_a_request_leaves_nothing_to_the_garbage_collector(node: Node, acks: int) -> None:
+    node.topic("t")
+    client = node.client()
+    request = produce("t", batch(b"a"), acks=acks)
+    client.ask(request, VERSION)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(50):
+            client.ask(request, VERSION)
+        assert gc.collect() < 50
+    finally:
+        gc.enable()
