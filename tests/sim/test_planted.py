@@ -26,6 +26,7 @@ EVERYDAY = (
     "zombies-served",
     "aborted-forgotten",
     "aborts-marked-as-commits",
+    "compacted-before-sync",
     "coordinator-forgets",
     "undecided-forgotten",
     "ack-before-sync",
@@ -42,6 +43,7 @@ EVERYDAY = (
     "generations-forgotten",
     "group-answered-before-stored",
     "handed-on-while-held",
+    "keys-misread",
     "metadata-before-sync",
     "offsets-not-replayed",
     "queue-acks-lost-with-journal",
@@ -60,6 +62,7 @@ EVERYDAY = (
     "queue-requeue-unmarked",
     "queue-torn-tail-kept",
     "queue-transient-survives",
+    "read-by-the-old-index",
     "sequence-gap-accepted",
 )
 

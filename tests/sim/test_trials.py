@@ -13,7 +13,7 @@ from twinlog.sim.campaign import WORKLOADS, Outcome, try_seed
 from twinlog.sim.campaign.many import campaign
 from twinlog.sim.planted import BUGS
 
-CHUNKS = {"log": 10, "queues": 8, "groups": 6, "transactions": 4, "streams": 5}
+CHUNKS = {"log": 10, "tables": 4, "queues": 8, "groups": 6, "transactions": 4, "streams": 5}
 CHUNK_SEEDS = 15
 PROGRAM = "from twinlog.sim.campaign import try_seed; print(try_seed({seed}, {workload!r}).digest)"
 

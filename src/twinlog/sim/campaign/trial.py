@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from twinlog.sim.campaign import groups, log, queues, streams, transactions
+from twinlog.sim.campaign import groups, log, queues, streams, tables, transactions
 from twinlog.sim.chance import SimChance
 from twinlog.sim.planted import planted_bug
 from twinlog.sim.stage.history import Broken
@@ -27,6 +27,7 @@ class Workload(NamedTuple):
 
 WORKLOADS: Final[dict[str, Workload]] = {
     "log": Workload("producers, readers and administrators of topics", log.draw, log.play),
+    "tables": Workload("keyed writers and readers of compacted topics", tables.draw, tables.play),
     "queues": Workload("publishers and consumers of queues, without a network", queues.draw, queues.play),
     "transactions": Workload("writers of transactions over several partitions", transactions.draw, transactions.play),
     "streams": Workload("clients of both protocols on the same logs", streams.draw, streams.play),

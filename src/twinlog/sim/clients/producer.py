@@ -28,6 +28,7 @@ from twinlog.wire.kafka.messages import (
 from twinlog.wire.kafka.messages.produce import PartitionProduceResponse
 
 IN_FLIGHT_MAX: Final = 5
+KEYS: Final = 8  # of a compacted topic
 # What a client of ours may meet while it does everything right, and is to try again.
 RETRIABLE: Final = frozenset(
     (
@@ -99,13 +100,14 @@ class Writer:
         for _ in range(self.chance.between(1, self.records_max)):
             text = f"{self.name} {lane.place[0]}-{lane.place[1]} {lane.order} ".encode()
             value = text + b"." * self.chance.below(self.bytes_max)
-            sent = Sent(value, lane.place, self.name, lane.order, acks)
+            key = b"key %d" % self.chance.below(KEYS) if self.stage.history.is_table(lane.place) else None
+            sent = Sent(value, lane.place, self.name, lane.order, acks, key)
             self.stage.history.note_sent(sent)
             values.append(sent)
             lane.order += 1
         now_ms = self.host.clock.now_ms()
         data = _kernel.build_batch(
-            [(now_ms, None, sent.value, None) for sent in values],
+            [(now_ms, sent.key, sent.value, None) for sent in values],
             codec=self.codec,
             producer_id=self.producer[0],
             producer_epoch=self.producer[1],

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from twinlog.sim.planted import groups, log, queues, streams, transactions
+from twinlog.sim.planted import groups, log, queues, streams, tables, transactions
 from twinlog.sim.planted.patch import Bug, Patch
 
-BUGS: Final[dict[str, Bug]] = {
-    bug.name: bug for bug in (*log.BUGS, *queues.BUGS, *groups.BUGS, *transactions.BUGS, *streams.BUGS)
-}
+ROOMS: Final = (log, tables, queues, groups, transactions, streams)
+BUGS: Final[dict[str, Bug]] = {bug.name: bug for room in ROOMS for bug in room.BUGS}
 
 
 @contextmanager

@@ -16,6 +16,7 @@ CONFIRMED: Final = "confirmed"
 KEPT: Final = "kept"  # confirmed by somebody who does not say where it is
 
 STRICT: Final = "strict"  # written with acks=all only: whatever was read or confirmed once stays
+TABLE: Final = "table"  # strict, and compacted: a value may go once a newer one of its key is there
 RELAXED: Final = "relaxed"  # some writers do not wait for the disk: a power cut may take what they wrote
 
 
@@ -34,9 +35,12 @@ class Broken(AssertionError):
 class Sent:
     """One record on its way."""
 
-    __slots__ = ("acks", "losses", "offset", "order", "place", "state", "value", "writer")
+    __slots__ = ("acks", "key", "losses", "offset", "order", "place", "state", "value", "writer")
 
-    def __init__(self, value: bytes, place: Place, writer: str, order: int, acks: int) -> None:
+    def __init__(
+        self, value: bytes, place: Place, writer: str, order: int, acks: int, key: bytes | None = None
+    ) -> None:
+        self.key = key
         self.value = value
         self.place = place
         self.writer = writer
@@ -66,7 +70,10 @@ class History:
         self.read = 0
 
     def is_strict(self, place: Place) -> bool:
-        return self.kinds[place[0]] == STRICT
+        return self.kinds[place[0]] in (STRICT, TABLE)
+
+    def is_table(self, place: Place) -> bool:
+        return self.kinds[place[0]] == TABLE
 
     def places(self) -> list[Place]:
         return [(topic, index) for topic, count in self.partitions.items() for index in range(count)]
@@ -162,7 +169,20 @@ class History:
             if offsets != sorted(offsets):
                 raise Broken("nonmonotonic send", f"{writer} in {place}: {offsets}")
 
+    def _newest(self, content: dict[int, bytes]) -> dict[bytes | None, int]:
+        """The last offset of every key."""
+        return {self.sent[value].key: offset for offset, value in sorted(content.items())}
+
+    def _judge_table(self, place: Place, content: dict[int, bytes]) -> None:
+        newest = self._newest(content)
+        for offset, value in self._seen(place).items():
+            if content.get(offset) != value and newest.get(self.sent[value].key, -1) <= offset:
+                raise Broken("read and gone", f"{place} {offset} held {value!r}, and nothing newer of its key is there")
+
     def _judge_place(self, place: Place, content: dict[int, bytes]) -> None:
+        if self.is_table(place):
+            self._judge_table(place, content)
+            return
         start = min(content, default=self.confirmed_end.get(place, 0))
         asked, done = self.trim_asked.get(place, 0), self.trim_done.get(place, 0)
         if content and not done <= start <= asked:
@@ -178,6 +198,9 @@ class History:
     def _judge_sent(self, sent: Sent, content: dict[int, bytes]) -> None:
         if sent.state == KEPT and sent.value not in self.place_of:
             raise Broken("lost write", f"{sent.value!r} was confirmed, and is nowhere in {sent.place}")
+        if self.is_table(sent.place):
+            self._judge_row(sent, content)
+            return
         if sent.state != CONFIRMED or sent.offset < 0 or sent.offset < min(content, default=sent.offset):
             return
         if sent.acks != -1 and sent.losses != self._losses():
@@ -188,4 +211,13 @@ class History:
             kind = "lost write" if any(offset > sent.offset for offset in content) else "unseen"
             raise Broken(
                 kind, f"{sent.value!r} was confirmed at {sent.place} {sent.offset}: {content.get(sent.offset)!r}"
+            )
+
+    def _judge_row(self, sent: Sent, content: dict[int, bytes]) -> None:
+        if sent.state != CONFIRMED or content.get(sent.offset) == sent.value:
+            return
+        if self._newest(content).get(sent.key, -1) <= sent.offset:
+            raise Broken(
+                "lost write",
+                f"{sent.value!r} was confirmed at {sent.place} {sent.offset}, and nothing newer of its key is there",
             )
