@@ -82,7 +82,7 @@ def test_names_are_listed_and_checked(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.parametrize(
     ("workload", "seed"),
-    [("queues", 823), ("queues", 2333), ("queues", 5740), ("queues", 200754), ("transactions", 624)],
+    [("queues", 823), ("queues", 2333), ("queues", 5740), ("tables", 155), ("queues", 200754), ("transactions", 624)],
 )
 def test_a_seed_that_found_something_once_is_good_now(workload: str, seed: int) -> None:
     outcome = try_seed(seed, workload)

@@ -146,6 +146,8 @@ class LogKeeper:
     def _end_round(self) -> None:
         pause_ms = self._pause_ms()
         best, self._best = self._best, None
+        if best is not None and best[1].offline is not None:
+            best = None  # deleted since it was looked at, or its directory failed
         if best is not None and self._compaction is None and self._host.clock.now_ms() >= self._next_compaction_ms:
             self._compact(*best)
         self._timer = self._host.tasks.later(pause_ms, self._begin_round)

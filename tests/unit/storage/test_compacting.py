@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.kit.log_life import read_committed
 from tests.kit.storage import TOPIC, Machine, everything
 from twinlog import _kernel
@@ -94,6 +96,22 @@ def test_deleting_the_log_ends_its_compaction_without_harm() -> None:
     assert store.directories[0].offline is None
     assert store.metrics.compactions_failed == 0
     assert not any(path.endswith(".log") for path in machine.copy_tree("data"))
+
+
+def test_a_log_that_is_deleted_while_others_are_looked_at_harms_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round over many logs takes several turns; the log that was chosen in it may be gone at its end."""
+    monkeypatch.setattr("twinlog.storage.keeper.LOGS_PER_TURN", 1)
+    for after_ms in range(0, 200, 10):
+        machine = Machine(after_ms)
+        store, log = opened(machine)
+        others = [store.log(TOPIC, number) for number in (1, 2, 3)]
+        write(log, 200, keys=5)
+        for other in others:
+            write(other, 20, keys=5)
+        machine.settle(120 + after_ms)
+        store.delete(TOPIC, 0)
+        machine.settle(1000)  # which raises what a callback raised
+        assert store.directories[0].offline is None
 
 
 def test_damage_in_one_log_leaves_it_alone_and_the_others_go_on() -> None:
