@@ -144,3 +144,24 @@ def test_quotas_are_set_shown_and_lifted(api: Api, name: str) -> None:
     assert (bad.status, bad.json["error"]) == (400, "invalid_request")
     api.put("/api/quotas", {"user": name, "client_id": "*", "values": {"producer_byte_rate": None}})
     assert [each for each in api.get("/api/quotas") if each.get("user") == name] == []
+
+
+def test_records_of_all_partitions_come_in_the_order_of_their_times(api: Api, name: str) -> None:
+    api.put(f"/api/topics/{name}", {"partitions": 3})
+    for number in range(9):
+        api.post(
+            f"/api/topics/{name}/records", {"value": str(number), "key": f"k{number % 2}", "partition": number % 3}
+        )
+    where = f"/api/topics/{name}/records?partition=all"
+    found = api.get(f"{where}&count=4")
+    assert [each["value"]["text"] for each in found["records"]] == ["5", "6", "7", "8"]
+    assert [each["partition"] for each in found["records"]] == [2, 0, 1, 2]
+    assert (found["partition"], found["records_there"]) == (None, 9)
+    assert [each["value"]["text"] for each in api.get(f"{where}&offset=0&count=4")["records"]] == ["0", "1", "2", "3"]
+    assert [each["value"]["text"] for each in api.get(f"{where}&offset=0&key=k1")["records"]] == ["1", "3", "5", "7"]
+    from_sixth = found["records"][1]["timestamp_ms"]
+    assert "6" in [each["value"]["text"] for each in api.get(f"{where}&time={from_sixth}")["records"]]
+    assert api.call("GET", f"{where}&offset=2").status == 400
+    api.put(f"/api/topics/{name}/partitions", {"count": 101})
+    assert "name one" in api.call("GET", where).reason
+    api.delete(f"/api/topics/{name}")

@@ -65,7 +65,7 @@ add_describe(
 def create_queue(
     name: Name,
     vhost: Vhost = VHOST_DEFAULT,
-    type: Annotated[str, typer.Option("--type", help="classic, quorum or stream.")] = "classic",
+    type: Annotated[str, typer.Option("--type", help="classic or stream.")] = "classic",
     transient: Annotated[bool, typer.Option("--transient", help="Does not survive a restart.")] = False,
     argument: Arguments = [],  # noqa: B006
     http: Where = HTTP_DEFAULT,

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from twinlog import _kernel
 from twinlog.base import Refused
+from twinlog.cluster import Topic
 from twinlog.kafka.offsets import led_partition, offset_at
 from twinlog.kafka.partition import Partition
 from twinlog.kafka.rights import Operation
@@ -29,6 +30,7 @@ COUNT_MAX: Final = 500
 READ_BYTES: Final = 1 << 20
 INFLATED_MAX: Final = 64 << 20
 SHOWN_BYTES_MAX: Final = 64 * 1024
+PARTITIONS_MERGED_MAX: Final = 100
 SEARCHED_BYTES_MAX: Final = 256 << 20
 """How much of a log one search reads, before it says where to go on."""
 
@@ -38,7 +40,7 @@ SEARCHED_BYTES_MAX: Final = 256 << 20
     ADMINISTRATOR,
     "Records of one partition, from an offset or a time on.",
     query=(
-        ("partition", "number; 0 when it is not told"),
+        ("partition", "number, 0 when it is not told; all: of each partition, in the order of their times"),
         ("offset", "the first one; negative: so many before the end"),
         ("time", "instead of offset: milliseconds since 1970"),
         ("count", f"up to {COUNT_MAX}"),
@@ -49,26 +51,10 @@ SEARCHED_BYTES_MAX: Final = 256 << 20
 async def records(managed: Managed, request: Request) -> Response:
     topic = known_topic(managed, request)
     check(managed, request, Operation.READ, topic.name)
+    if request.query.get("partition") == "all":
+        return await records_of_all(managed, request, topic)
     index = request.number("partition", 0, 0, 1_000_000)
-    try:
-        partition = led_partition(managed.broker.partitions, topic.name, index)
-        offset = first_offset(partition, request)
-    except Refused as refused:
-        raise kafka_refusal(refused) from None
-    count = request.number("count", 50, 1, COUNT_MAX)
-    key, contains = request.query.get("key"), request.query.get("contains", "").encode()
-    found: list[dict[str, Any]] = []
-    searched = 0
-    while len(found) < count and offset < partition.high_watermark and searched < SEARCHED_BYTES_MAX:
-        try:
-            data = partition.log.read_bytes(offset, READ_BYTES, partition.high_watermark)
-        except Refused as refused:
-            raise kafka_refusal(refused) from None
-        if not data:
-            break
-        searched += len(data)
-        offset = take(data, offset, count, key, contains, found, partition.high_watermark)
-        await breath(managed.tasks)
+    found, partition, offset = await found_in(managed, request, topic, index, SEARCHED_BYTES_MAX)
     return ok(
         {
             "topic": topic.name,
@@ -79,6 +65,54 @@ async def records(managed: Managed, request: Request) -> Response:
             "records": found,
         }
     )
+
+
+async def records_of_all(managed: Managed, request: Request, topic: Topic) -> Response:
+    """As many of each partition, merged: the first of them all, or from the end the last."""
+    if len(topic.partitions) > PARTITIONS_MERGED_MAX:
+        raise bad_request(f"records of more than {PARTITIONS_MERGED_MAX} partitions are not merged: name one")
+    if request.number("offset", -1, -(2**62), 2**62) > 0:
+        raise bad_request("offsets are a partition's own: name one, or begin at 0, at the end or at a time")
+    share = SEARCHED_BYTES_MAX // len(topic.partitions)
+    merged: list[dict[str, Any]] = []
+    records_there = 0
+    for index in range(len(topic.partitions)):
+        found, partition, _ = await found_in(managed, request, topic, index, share)
+        merged += found
+        records_there += partition.high_watermark - partition.log.offset_start
+    merged.sort(key=lambda each: (each["timestamp_ms"], each["partition"], each["offset"]))
+    count = request.number("count", 50, 1, COUNT_MAX)
+    is_from_end = not request.query.get("time") and request.query.get("offset") != "0"
+    shown = merged[-count:] if is_from_end else merged[:count]
+    return ok({"topic": topic.name, "partition": None, "records_there": records_there, "records": shown})
+
+
+async def found_in(
+    managed: Managed, request: Request, topic: Topic, index: int, searched_max: int
+) -> tuple[list[dict[str, Any]], Partition, int]:
+    """What was asked for in one partition, and the offset behind what was looked at."""
+    try:
+        partition = led_partition(managed.broker.partitions, topic.name, index)
+        offset = first_offset(partition, request)
+    except Refused as refused:
+        raise kafka_refusal(refused) from None
+    count = request.number("count", 50, 1, COUNT_MAX)
+    key, contains = request.query.get("key"), request.query.get("contains", "").encode()
+    found: list[dict[str, Any]] = []
+    searched = 0
+    while len(found) < count and offset < partition.high_watermark and searched < searched_max:
+        try:
+            data = partition.log.read_bytes(offset, READ_BYTES, partition.high_watermark)
+        except Refused as refused:
+            raise kafka_refusal(refused) from None
+        if not data:
+            break
+        searched += len(data)
+        offset = take(data, offset, count, key, contains, found, partition.high_watermark)
+        await breath(managed.tasks)
+    for each in found:
+        each["partition"] = index
+    return found, partition, offset
 
 
 def first_offset(partition: Partition, request: Request) -> int:
