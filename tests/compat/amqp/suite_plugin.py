@@ -81,7 +81,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    name = report.nodeid.rpartition("/")[2]
+    path, _, test = report.nodeid.partition("::")  # a parameter may have a slash in it
+    name = f"{path.rpartition('/')[2]}::{test}"
     if report.failed:
         outcomes[name] = "failed"
     elif report.skipped:

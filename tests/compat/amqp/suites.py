@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -19,27 +20,26 @@ import pytest
 from tests.compat.clients import CACHE, built_once
 
 HERE = Path(__file__).parent
+LIBRARIES = HERE / "suite_requirements.txt"
 SUITE_TIMEOUT_S = 900
 
 
 class Suite(NamedTuple):
-    """Tests of a distribution. ``choice`` is pytest's ``-k``: TLS is not served yet."""
+    """Tests of a distribution. ``choice`` is pytest's ``-k``: TLS is not served yet. With ``libraries`` they need what
+    our own tests must not see, pytest plugins among it."""
 
     distribution: str
     folder: str
     tests: tuple[str, ...]
     choice: str
+    libraries: bool = False
 
 
 SUITES = {
     "py-amqp": Suite("amqp", "amqp", ("t/integration/test_rmq.py",), "not tls"),
     "kombu": Suite("kombu", "kombu", ("t/integration/test_py_amqp.py",), ""),
-    "aiormq": Suite(
-        "aiormq",
-        "aiormq",
-        ("tests/test_channel.py", "tests/test_connection.py"),
-        "not amqps and not ssl and not stairway",
-    ),
+    "aiormq": Suite("aiormq", "aiormq", ("tests",), "not amqps and not ssl and not stairway", libraries=True),
+    "aio-pika": Suite("aio-pika", "aio_pika", ("tests",), "not amqps and not ssl", libraries=True),
 }
 
 
@@ -62,6 +62,21 @@ def source(suite: Suite) -> Path:
     return home / "unpacked" / release
 
 
+def libraries() -> Path:
+    """What those suites need, in a folder of its own; skips where no registry can be reached."""
+    home = CACHE / "amqp-suites"
+    stamp = home / f"built-{zlib.crc32(LIBRARIES.read_bytes()):08x}"
+    with built_once(stamp) as needed:
+        if needed:
+            shutil.rmtree(home, ignore_errors=True)
+            home.mkdir(parents=True)
+            command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(home / "libs")]
+            done = subprocess.run([*command, "-r", str(LIBRARIES)], capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                pytest.skip(f"what the suites need cannot be fetched: {done.stderr[-300:]}")
+    return home / "libs"
+
+
 def passing(name: str) -> set[str]:
     lines = (HERE / "passing" / f"{name}.txt").read_text().splitlines()
     return {line for line in lines if line and not line.startswith("#")}
@@ -77,9 +92,9 @@ def run(name: str, address: str, home: Path) -> dict[str, str]:
         "RABBITMQ_5672_TCP": port,
         "TWINLOG_SUITE_AMQP": address,
         "TWINLOG_SUITE_REPORT": str(home / "report"),
-        "PYTHONPATH": str(HERE),
+        "PYTHONPATH": os.pathsep.join(map(str, [HERE, libraries()] if suite.libraries else [HERE])),
     }
-    plugins = ["no:randomly", "no:cacheprovider", "no:xdist", "no:rerunfailures", "suite_plugin"]
+    plugins = ["no:randomly", "no:cacheprovider", "no:xdist", "no:rerunfailures", "no:rst", "suite_plugin"]
     command = [sys.executable, "-m", "pytest", "-q", "--timeout", "60", "-W", "ignore"]
     command += [word for plugin in plugins for word in ("-p", plugin)]
     command += ["-k", suite.choice] if suite.choice else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compat.amqp import suites
+from tests.compat.amqp import java_suite, suites
 from tests.compat.clients import CACHE
 from tests.compat.target import Server
 
@@ -44,10 +43,8 @@ def test_what_passed_once_passes(name: str, own_address: str, tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.timeout(1000)
-@pytest.mark.parametrize("name", ["aiormq"])
+@pytest.mark.parametrize("name", ["aiormq", "aio-pika"])
 def test_what_passed_once_passes_in_the_long_suites(name: str, own_address: str, tmp_path: Path) -> None:
-    if importlib.util.find_spec("aiomisc_pytest") is None:
-        pytest.skip("needs: pip install aiomisc aiomisc-pytest shortuuid timeout-decorator")
     check(name, own_address, tmp_path)
 
 
@@ -72,3 +69,12 @@ def test_the_go_client_s_own_integration_tests(own_address: str) -> None:
     environment = {**os.environ, "AMQP_URL": f"amqp://guest:guest@{own_address}/"}
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1600)
+def test_the_java_client_s_own_functional_tests(tmp_path: Path) -> None:
+    class_path = java_suite.client()
+    found = java_suite.outcomes(class_path, java_suite.compiled(class_path), tmp_path)
+    wrong = {test: found.get(test) for test in suites.passing("java") if found.get(test) != "passed"}
+    assert wrong == {}, (tmp_path / "said").read_text()[-6000:]
