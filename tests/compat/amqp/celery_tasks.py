@@ -9,11 +9,12 @@ from typing import Any
 from celery import Celery
 from kombu import Exchange, Queue
 
+HOME = os.environ.get("SHOP_QUEUE", "shop")
 app = Celery("shop", broker=os.environ["SHOP_BROKER"], backend=os.environ.get("SHOP_BACKEND", "rpc://"))
 app.conf.update(
-    task_default_queue="shop",
+    task_default_queue=HOME,
     task_queues=[
-        Queue("shop", Exchange("shop"), routing_key="shop"),
+        Queue(HOME, Exchange(HOME), routing_key=HOME),
         Queue("urgent", Exchange("urgent"), routing_key="urgent", queue_arguments={"x-max-priority": 10}),
     ],
     task_acks_late=True,

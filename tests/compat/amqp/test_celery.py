@@ -103,6 +103,40 @@ def test_chords_over_rpc_are_refused_by_celery_itself(shop: Shop) -> None:
         chord([shop.tasks.add.s(1, 1)])(shop.tasks.total.s())
 
 
+@pytest.mark.parametrize("backend", ["database", "file"])
+def test_chords_work_with_results_kept_elsewhere(address: str, tmp_path: Path, backend: str) -> None:
+    """In SQLite or in a folder: none of the two needs a server. The headers and the body go through our queues. An
+    application of its own, because Celery takes its result backend once for all."""
+    where = {"database": f"db+sqlite:///{tmp_path}/results", "file": f"file://{tmp_path}/results"}[backend]
+    if backend == "file":
+        (tmp_path / "results").mkdir()
+    environment = {
+        **os.environ,
+        "SHOP_BROKER": f"pyamqp://guest:guest@{address}//",
+        "SHOP_BACKEND": where,
+        "SHOP_QUEUE": f"chords-{backend}",
+        "PYTHONPATH": str(HERE),
+    }
+    command = [sys.executable, "-W", "ignore", "-m"]
+    app = ["celery", "-A", "tests.compat.amqp.celery_tasks", "worker", "--pool", "solo", "--loglevel", "INFO"]
+    app += ["--hostname", f"chords-{backend}@here", "-Q", f"chords-{backend}", "--without-mingle"]
+    with (tmp_path / "worker.log").open("wb") as log:
+        worker = subprocess.Popen([*command, *app], stdout=log, stderr=log, env=environment, cwd=HERE)
+    try:
+        asked = subprocess.run(
+            [*command, "tests.compat.amqp.celery_chord", str(PATIENCE_S)],
+            env=environment,
+            cwd=HERE,
+            capture_output=True,
+            text=True,
+            timeout=2 * PATIENCE_S,
+        )
+        assert asked.stdout.split() == ["90"], asked.stderr[-2000:] + (tmp_path / "worker.log").read_text()[-2000:]
+    finally:
+        worker.terminate()
+        worker.wait(30)
+
+
 def test_remote_control_reaches_the_worker(shop: Shop) -> None:
     assert shop.app.control.ping(timeout=5) == [{"one@here": {"ok": "pong"}}]
     inspect = shop.app.control.inspect(timeout=5)
