@@ -74,6 +74,14 @@ def test_row_18_declaring_a_queue_differently_is_406(
     client.channel(2).delete_queue(name)
 
 
+def test_row_18_what_newer_brokers_turn_away_is_served(client: Client, channel: Channel, new_name: NewName) -> None:
+    assert client.server["platform"] == "Twinlog"
+    name = new_name()
+    channel.queue(name, arguments={"x-queue-mode": "lazy"})
+    channel.qos(1, is_global=True)
+    assert channel.delete_queue(name) == 0
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -160,6 +160,23 @@ def test_row_35_copies_are_an_array_of_texts(channel: Channel, queue: str, value
         channel.next_thing()
 
 
+def test_row_35_there_may_be_a_thousand_further_keys(channel: Channel, queue: str) -> None:
+    channel.publish("", queue, b"m", Properties(headers={"CC": ["nowhere"] * 1000}))
+    assert channel.got(queue).body == b"m"
+    channel.publish("", queue, b"m", Properties(headers={"CC": ["nowhere"] * 1000, "BCC": ["nowhere"]}))
+    with refused(406, "1000 keys"):
+        channel.next_thing()
+
+
+def test_row_36_a_transaction_holds_64_mib(client: Client, channel: Channel, queue: str) -> None:
+    channel.call(wire.TxSelect(), wire.TxSelectOk)
+    with refused(406, "a transaction may hold"):
+        for _ in range(5):
+            channel.publish("", queue, bytes(13 << 20))
+        channel.call(wire.TxCommit(), wire.TxCommitOk)
+    assert client.channel(2).get(queue) is None
+
+
 def test_row_36_a_transaction_is_unseen_until_it_is_committed(client: Client, channel: Channel, queue: str) -> None:
     other = client.channel(2)
     channel.call(wire.TxSelect(), wire.TxSelectOk)

@@ -367,3 +367,15 @@ def test_who_publishes_to_many_queues_has_a_turn_only_until_enough_of_them_took_
     assert (len(queue.ready), client.paused) == (2, True)
     node.tasks.settle()
     assert (len(queue.ready), client.paused) == (6, False)
+
+
+@pytest.mark.parametrize(("reaches", "delivered"), [(False, 1), (True, 3)])
+def test_a_new_prefetch_count_reaches_running_consumers_if_the_node_says_so(reaches: bool, delivered: int) -> None:
+    node = Node(qos_reaches_running_consumers=reaches)
+    client = Client(node)
+    client.say(1, wire.ChannelOpen(), wire.QueueDeclare(queue="q"), wire.BasicQos(prefetch_count=1))
+    client.say(1, wire.BasicConsume(queue="q"))
+    for _ in range(3):
+        client.publish("q")
+    client.say(1, wire.BasicQos(prefetch_count=3))
+    assert client.kinds().count("BasicDeliver") == delivered
