@@ -18,6 +18,7 @@ from twinlog.testing import Broker
 SOURCE, TARGET, GROUP = "source", "target", "copiers"
 PARTITIONS = 4
 READ_S = 60.0
+EARLY_MAX = 10
 LIFE_S = 40.0  # of one copier; those that are well end long before
 
 
@@ -29,6 +30,7 @@ class Outcome:
     brokers_killed: int = 0
     copiers_failed: int = 0
     copiers_stuck: int = 0
+    ended_early: int = 0  # every copier found nothing to read for a while, and there was something
     seconds: float = 0.0
     missing: int = 0
     doubled: int = 0
@@ -91,7 +93,13 @@ class CopyJob:
         next_kill_s = time.monotonic() + self.chance.uniform(*self.every_s)
         left = self.kills
         finished: set[int] = set()
-        while len(finished) < self.copiers or left:
+        while left or len(finished) < self.copiers or not self.is_read():
+            if not left and len(finished) == self.copiers:
+                # On a slow machine a restart and the clients' patience with it take longer than a copier's own.
+                self.outcome.ended_early += 1
+                assert self.outcome.ended_early < EARLY_MAX, self.outcome
+                finished.clear()
+                self.running.clear()
             for number in range(self.copiers):
                 self.keep(number, finished, more_to_come=left > 0)
             if left and time.monotonic() >= next_kill_s:
@@ -100,6 +108,15 @@ class CopyJob:
                 finished.clear()
                 next_kill_s = time.monotonic() + self.chance.uniform(*self.every_s)
             time.sleep(0.05)
+
+    def is_read(self) -> bool:
+        """Whether the group has committed the end of the source, which holds nothing but its records."""
+        consumer = Consumer({"bootstrap.servers": self.broker.kafka, "group.id": GROUP})
+        try:
+            found = consumer.committed([TopicPartition(SOURCE, partition) for partition in range(PARTITIONS)], READ_S)
+        finally:
+            consumer.close()
+        return sum(max(place.offset, 0) for place in found) == self.records
 
     def keep(self, number: int, finished: set[int], *, more_to_come: bool) -> None:
         copier = self.running.get(number)
