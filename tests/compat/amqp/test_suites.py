@@ -34,7 +34,7 @@ def test_what_passed_once_passes(name: str, own_address: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1000)
+@pytest.mark.timeout(2500)
 @pytest.mark.parametrize("name", ["aiormq", "aio-pika"])
 def test_what_passed_once_passes_in_the_long_suites(name: str, own_address: str, tmp_path: Path) -> None:
     check(name, own_address, tmp_path)
