@@ -64,6 +64,8 @@ def test_the_last_report_of_each_name_is_shown_until_it_is_forgotten(http_broker
     assert api.call("GET", f"/api/pipelines/{name}").status == 404
     report(http_broker, name, running(batch_id=8))
     assert api.get(f"/api/pipelines/{name}")["batch_id"] == 8, "what runs comes back by its next report"
+    assert TOPIC not in [each["name"] for each in api.get("/api/topics")]
+    assert TOPIC in [each["name"] for each in api.get("/api/topics?internal=true")]
     report(http_broker, name, None)
     assert api.call("GET", f"/api/pipelines/{name}").status == 404
 

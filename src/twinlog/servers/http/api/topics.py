@@ -34,6 +34,11 @@ def check(managed: Managed, request: Request, operation: Operation, name: str) -
         raise HttpError(401, "not_authorized", f"{operation.name.lower()} on topic {name} is refused")
 
 
+def is_own(name: str) -> bool:
+    """Made by the broker, or by our pipelines for it: shown only when asked."""
+    return is_internal(name) or name.startswith("__twinlog_")
+
+
 def may_see(managed: Managed, request: Request, name: str) -> bool:
     assert request.asker is not None
     return managed.broker.rights.allows(request.asker, Operation.DESCRIBE, Resource.TOPIC, name)
@@ -82,7 +87,7 @@ def topic_view(managed: Managed, topic: Topic) -> dict[str, Any]:
     return {
         "name": topic.name,
         "topic_id": topic.topic_id.hex(),
-        "internal": is_internal(topic.name),
+        "internal": is_own(topic.name),
         "partitions": len(topic.partitions),
         "replication_factor": len(topic.partitions[0].replicas) if topic.partitions else 0,
         "records": sum(each.high_watermark - each.log.offset_start for each in partitions),
@@ -150,7 +155,7 @@ async def topics(managed: Managed, request: Request) -> Response:
     found = [
         topic
         for topic in managed.image.topics_by_name.values()
-        if (inner or not is_internal(topic.name)) and may_see(managed, request, topic.name)
+        if (inner or not is_own(topic.name)) and may_see(managed, request, topic.name)
     ]
     return await listed(
         managed.tasks, request, found, lambda topic: topic.name, lambda topic: topic_view(managed, topic)
