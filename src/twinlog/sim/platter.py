@@ -95,10 +95,17 @@ class Inode:
         length = self._at(chance.pick(moments))
         if chance.one_in(4):
             moments = [0]  # only the length got through
-        sectors = [(sector * SECTOR_BYTES, self._at(chance.pick(moments))) for sector in sorted(touched)]
+        picked = [(chance.pick(moments), sector * SECTOR_BYTES) for sector in sorted(touched)]
+        content = bytearray(self.durable)
+        shares = []
+        done = 0
+        for serial_last, start in sorted(picked):  # once through the operations, however many sectors there are
+            while done < len(self.pending) and self.pending[done].serial <= serial_last:
+                apply(content, self.pending[done])
+                done += 1
+            shares.append((start, content[start : start + SECTOR_BYTES]))
         self.durable = length
-        for start, content in sectors:
-            share = content[start : start + SECTOR_BYTES]
+        for start, share in shares:
             end = min(start + SECTOR_BYTES, len(length))
             if start < end:
                 length[start:end] = share[: end - start].ljust(end - start, b"\0")
