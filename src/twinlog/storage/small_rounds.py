@@ -291,17 +291,18 @@ def decode_record(data: bytes, position: int) -> Record | None:
 
 
 def check_length(data: bytes, path: str) -> None:
-    """``Damaged`` when the file is not as long as it was made: what its end held had been synced."""
-    whole = bool(data) and len(data) % (2 * ALIGNMENT) == 0
-    for record in _records_anywhere(data, 0, len(data)):
-        if record.file_bytes not in (0, len(data)):
-            raise Damaged(path, f"has {len(data)} bytes, and had {record.file_bytes}")
-        whole = whole or not record.file_bytes  # an older one may have any length
-    last = data.rfind(MAGIC)
-    if last >= 0 and last % ALIGNMENT == 0 and len(data) - last >= HEADER.size:
-        whole = whole and last + HEADER.size + HEADER.unpack_from(data, last)[6] <= len(data)
-    if not whole:
-        raise Damaged(path, f"has {len(data)} bytes, and ends in the middle of something")
+    """``Damaged`` when the file is not as long as it was made: what its end held had been synced. The record at the
+    front tells; anywhere else a producer's own bytes could look like one."""
+    first = decode_record(data, 0)
+    if first is None:
+        size_bytes = HEADER.size
+        if data[:4] == MAGIC and len(data) >= HEADER.size:
+            size_bytes += HEADER.unpack_from(data)[6]
+        is_whole = len(data) >= size_bytes
+    else:
+        is_whole = first.file_bytes in (0, len(data))
+    if not is_whole:
+        raise Damaged(path, f"is cut off after {len(data)} bytes")
 
 
 def newest_records(data: bytes, path: str, *, clean: bool = False) -> list[Record]:

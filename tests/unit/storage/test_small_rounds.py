@@ -221,6 +221,17 @@ def test_a_journal_that_became_shorter_is_refused_as_it_is() -> None:
         assert machine.copy_tree("data/logs") == {path: data for path, data in files.items() if "/logs/" in path}
 
 
+def test_what_producers_write_is_not_taken_for_the_journals_own_records() -> None:
+    machine = Machine()
+    store = begun(machine)
+    for number in range(room.ALIGNMENT):
+        append(store.log(TOPIC, 0), [b"x" * number + (room.MAGIC + b"\2\0\1\0" + b"\xff" * 56) * 8])
+        machine.settle()
+    promised = contents(store)
+    machine.cut_power()
+    assert contents(restarted(machine)) == promised
+
+
 def test_a_log_that_is_shorter_than_the_journal_proves_is_refused_every_time() -> None:
     files, _ = lived()
     path = next(path for path in files if path.endswith(".log") and "-1/" in path)
