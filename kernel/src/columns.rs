@@ -114,6 +114,28 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Empty, with room for about as much as there was: growing from nothing copies everything twice.
+    pub fn empty_like(before: &Self) -> Self {
+        fn room<T>(before: &Vec<T>) -> Vec<T> {
+            Vec::with_capacity(before.len() + before.len() / 8)
+        }
+        fn binary(before: &Binary) -> Binary {
+            let mut made = Binary { offsets: room(&before.offsets), data: room(&before.data), ..Binary::default() };
+            made.offsets.push(0);
+            made
+        }
+        Self {
+            keys: binary(&before.keys),
+            values: binary(&before.values),
+            topics: binary(&before.topics),
+            partitions: room(&before.partitions),
+            offsets: room(&before.offsets),
+            timestamps_us: room(&before.timestamps_us),
+            timestamp_types: room(&before.timestamp_types),
+            ..Self::default()
+        }
+    }
+
     /// Bytes of keys, values and headers; the columns of fixed width come on top.
     pub fn data_size(&self) -> usize {
         self.keys.data.len()

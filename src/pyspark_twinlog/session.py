@@ -113,6 +113,9 @@ def settings_for(master: str) -> dict[str, str]:
         settings["spark.sql.shuffle.partitions"] = str(cores)
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
+        # Rows go to Python and back without the network in between, and its collector leaves a laptop's cores to us.
+        settings["spark.python.unix.domain.socket.enabled"] = "true"
+        settings["spark.driver.extraJavaOptions"] = "-XX:+UseParallelGC"
         # On a local disk a rename is whole or not at all, and one driver writes: which is enough and saves 80 ms.
         settings["spark.sql.streaming.checkpointFileManagerClass"] = FAST_CHECKPOINTS
     return settings
@@ -174,6 +177,7 @@ def examine() -> list[Finding]:
         _package("pyiceberg", "Iceberg tables", "0.12", needed=False, extra="spark-tables"),
         _package("fastavro", "Avro values", "1.11", needed=False, extra="spark-formats"),
         _package("protobuf", "Protobuf values", "6.0", needed=False, extra="spark-formats"),
+        _package("grpcio", "Spark Connect", "1.76", needed=False, extra="spark-connect"),
     ]
     java = find_java()
     if java is None:

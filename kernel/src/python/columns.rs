@@ -130,7 +130,8 @@ impl RecordColumns {
         Block,
         (Option<Block>, Block, BinaryBlocks, BinaryBlocks),
     ) {
-        let taken = std::mem::take(&mut self.columns);
+        let room = Columns::empty_like(&self.columns);
+        let taken = std::mem::replace(&mut self.columns, room);
         (
             taken.rows,
             binary(taken.keys),

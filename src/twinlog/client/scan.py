@@ -26,12 +26,13 @@ from twinlog.wire.kafka.messages import (
 
 WAIT_MS: Final = 500
 FETCH_BYTES_MAX: Final = 32 * MIB
-PARTITION_BYTES_MAX: Final = 8 * MIB
+PARTITION_BYTES_MAX: Final = 2 * MIB
 PARTITION_BYTES_MIN: Final = 64 * KIB
 GUESSED_RECORD_BYTES: Final = 1 * KIB
-ROWS_MAX: Final = 65_536
-ROWS_ENOUGH: Final = 10_000
-DATA_BYTES_MAX: Final = 64 * MIB
+# Blocks small enough to be in the processor's cache still when the next process takes them.
+ROWS_MAX: Final = 8_192
+ROWS_ENOUGH: Final = 4_096
+DATA_BYTES_MAX: Final = 2 * MIB
 INFLATED_BYTES_MAX: Final = 256 * MIB
 
 
