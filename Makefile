@@ -62,7 +62,7 @@ format: setup-lint ## Put the sources into our format
 	$(PYTHON) -m ruff format .
 	cargo fmt --manifest-path kernel/Cargo.toml
 
-bench: setup ## Measure beside the references: ARGS="kafka [workload ...]" (needs a JDK and Maven)
+bench: setup ## Measure beside the references: ARGS="kafka|rabbitmq|spark [workload ...]" (needs a JDK and Maven)
 	$(PYTHON) -m benchmarks.macro $(ARGS)
 
 sim: setup ## Simulate SEEDS=n runs with faults, then hunt the planted bugs
@@ -82,7 +82,7 @@ copyjob: setup ## Copy 100,000 records in transactions, three times, while every
 	$(PYTHON) -m pytest -q -s tests/faults/copy_job -m slow --timeout 0 $(ARGS)
 
 sparkfaults: setup ## Kill drivers and brokers under a running Spark query ROUNDS=n times
-	ROUNDS=$(ROUNDS) $(PYTHON) -m pytest -q tests/spark/test_faults.py -m slow --timeout 0 $(ARGS)
+	ROUNDS=$(ROUNDS) $(PYTHON) -m pytest -q -s tests/spark/test_faults.py -m slow --timeout 0 $(ARGS)
 
 fuzz: setup ## Fuzz every parser of the kernel for FUZZ_SECONDS each (guided by coverage where cargo-fuzz is installed)
 	@if cargo +nightly fuzz --version >/dev/null 2>&1; then \

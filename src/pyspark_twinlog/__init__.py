@@ -12,8 +12,9 @@ worker lives; nothing is stored on their disks. What is stored is stored in the 
 from __future__ import annotations
 
 from pyspark_twinlog.datasource import TwinlogDataSource
+from pyspark_twinlog.foreach import each_batch
 from pyspark_twinlog.session import twinlog_session
 
 DefaultSource = TwinlogDataSource
 
-__all__ = ["DefaultSource", "TwinlogDataSource", "twinlog_session"]
+__all__ = ["DefaultSource", "TwinlogDataSource", "each_batch", "twinlog_session"]

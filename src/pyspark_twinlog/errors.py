@@ -29,3 +29,7 @@ class CommittedRecordsLost(TwinlogSparkError):
 
 class WrongRows(TwinlogSparkError):
     """Rows that the sink cannot write: a column is missing or has another type."""
+
+
+class BadRecord(TwinlogSparkError):
+    """A pipeline without dead letters met a value that cannot be read."""

@@ -68,6 +68,11 @@ def to_json(offset: StreamOffset) -> dict[str, Any]:
 
 
 def from_json(document: Mapping[str, Any]) -> StreamOffset:
+    if not isinstance(document, Mapping):
+        raise ForeignCheckpoint(
+            f"the checkpoint holds the offset {document!r}, which this source never wrote: it belongs to "
+            "another query. Use the checkpointLocation that belongs to this one, or a new one"
+        )
     ids = document.get(IDS, {})
     initial = document.get(INITIAL)
     if not isinstance(ids, dict) or not (initial is None or isinstance(initial, dict)):

@@ -212,6 +212,11 @@ class ReadOptions:
     group: str
     patience_ms: int
 
+    def reads(self, topic: str) -> bool:
+        return (
+            topic in self.topics or topic in self.assigned or bool(self.pattern and re.fullmatch(self.pattern, topic))
+        )
+
 
 def read_options(given: Mapping[str, str], *, streaming: bool) -> ReadOptions:
     options = Options(given)

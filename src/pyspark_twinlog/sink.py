@@ -21,7 +21,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from pyspark_twinlog.connections import client_of
+from pyspark_twinlog.connections import client_of, tidy_worker
 from pyspark_twinlog.decisions import Decision, Decisions, Part
 from pyspark_twinlog.errors import CommittedRecordsLost, OptionWrong, SinkInUse, TwinlogSparkError, WrongRows
 from pyspark_twinlog.options import WriteOptions
@@ -91,6 +91,7 @@ class BatchWriter(DataSourceArrowWriter):
         self._name = options.sink_id or f"spark-batch-{uuid.uuid4()}"
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        tidy_worker()
         options, slot = self._options, _slot()
         client = client_of(options.cluster, "write")
         with _told():
@@ -188,6 +189,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
     # ---- in the tasks -----------------------------------------------------------------------------------------
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        tidy_worker()
         options, slot, plan = self._options, _slot(), self._plan
         client = client_of(options.cluster, "write")
         if plan is None:

@@ -29,8 +29,8 @@ from pyspark.sql.streaming.datasource import (
 
 from pyspark_twinlog import columns as arrow
 from pyspark_twinlog.cluster import Topics
-from pyspark_twinlog.connections import client_of
-from pyspark_twinlog.errors import DataLoss, TwinlogSparkError
+from pyspark_twinlog.connections import client_of, tidy_worker
+from pyspark_twinlog.errors import DataLoss, ForeignCheckpoint, TwinlogSparkError
 from pyspark_twinlog.offsets import (
     Positions,
     StreamOffset,
@@ -67,6 +67,7 @@ class SpanTask(InputPartition):
 
 def read_task(options: ReadOptions, task: SpanTask) -> Iterator[Any]:
     """Arrow batches of a task's spans; runs on the executors."""
+    tidy_worker()
     client = client_of(options.cluster, "read")
     scan = Scan(
         client,
@@ -210,7 +211,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return to_json(StreamOffset(positions, self._known.ids, fresh=True))
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        begun = from_json(start)
+        begun = self._own(start)
         # Everything in front of `start` has been committed by now, also after the last batch of a run.
         self._commit_group(begun.positions if not begun.fresh else {})
         now_ms = self._clock()
@@ -231,7 +232,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return to_json(StreamOffset(self._heads, self._known.ids)) if self._heads else None
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        options, begun, ended = self._options, from_json(start), from_json(end)
+        options, begun, ended = self._options, self._own(start), self._own(end)
         fail = options.fail_on_loss
         positions = batch_start(begun, ended)
         anew = check_topics(StreamOffset(positions, begun.ids), ended.ids, fail=fail)
@@ -269,6 +270,18 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if force or now_ms - self._refreshed_at_ms >= METADATA_MS:
             self._known.refresh(missing_is_wrong=missing_is_wrong)
             self._refreshed_at_ms = now_ms
+
+    def _own(self, document: dict[str, Any]) -> StreamOffset:
+        """An offset of the checkpoint. Without ``failOnDataLoss`` topics may leave the query."""
+        offset = from_json(document)
+        others = sorted({topic for topic, _ in offset.positions if not self._options.reads(topic)})
+        if others and self._options.fail_on_loss:
+            raise ForeignCheckpoint(
+                f"the checkpoint holds offsets of {', '.join(map(repr, others))}, which this query does not read: it "
+                "belongs to another query. Use the checkpointLocation that belongs to this one, or a new one; or set "
+                "failOnDataLoss to false if the query is to leave these topics"
+            )
+        return offset
 
     def _end(self, begun: StreamOffset, limit: ReadLimit) -> Positions:
         self._refresh(missing_is_wrong=False)

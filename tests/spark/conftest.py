@@ -16,6 +16,7 @@ from twinlog.client import Client
 from twinlog.testing.broker import Broker
 
 _numbers = itertools.count()
+STARTS_S = 600
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,7 @@ def spark() -> Iterator[Any]:
                 "spark.ui.enabled": "false",
                 "spark.sql.shuffle.partitions": "2",
                 "spark.driver.memory": "1g",
+                "spark.python.authenticate.socketTimeout": "120s",
                 "spark.sql.python.filterPushdown.enabled": "true",
             },
         )
@@ -76,3 +78,10 @@ def topic(client: Client) -> Callable[..., str]:
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> str:
     return str(tmp_path / "checkpoint")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark takes its time to start, and more so on a machine that is busy."""
+    for item in items:
+        if "spark" in item.path.parts and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(STARTS_S))

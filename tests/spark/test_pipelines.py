@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.dataset
+import pyarrow.parquet
 import pytest
 
 from pyspark_twinlog.pipelines import TEMPLATES, SpecWrong, dry_run, load, read, run, template
@@ -104,12 +106,7 @@ def test_enrich_joins_the_state_of_a_topic(
 def test_project_keeps_the_last_value_of_each_key(
     spark: Any, bootstrap: str, client: Client, topics: dict[str, str], tmp_path: Path, kind: str
 ) -> None:
-    sink: dict[str, Any] = {"type": kind, "path": "table"}
-    if kind == "iceberg":
-        sink = {"type": kind, "path": "", "table": "shop.orders", "catalog": {
-            "type": "sql", "uri": f"sqlite:///{tmp_path}/catalog.db", "warehouse": f"file://{tmp_path}/warehouse",
-        }}  # fmt: skip
-    pipeline = pipeline_of("project", bootstrap, tmp_path, topics, sink=sink)
+    pipeline = pipeline_of("project", bootstrap, tmp_path, topics, sink=sink_of(kind, tmp_path))
     run(spark, pipeline)
     changed = {**ORDERS[0], "amount": 99.0}
     produce(client, topics["orders"], [(b"1", json.dumps(changed).encode()), (b"3", None)])
@@ -117,28 +114,78 @@ def test_project_keeps_the_last_value_of_each_key(
     assert rows_of(kind, pipeline, tmp_path) == [(1, 99.0), (2, 7.0)]
 
 
+def sink_of(kind: str, home: Path, **more: Any) -> dict[str, Any]:
+    if kind != "iceberg":
+        return {"type": kind, "path": "table", **more}
+    catalog = {"type": "sql", "uri": f"sqlite:///{home}/catalog.db", "warehouse": f"file://{home}/warehouse"}
+    return {"type": kind, "path": "", "table": "shop.orders", "catalog": catalog, **more}
+
+
 def rows_of(kind: str, pipeline: Any, home: Path) -> list[tuple[int, float]]:
+    return sorted((row["id"], row["amount"]) for row in table_of(kind, pipeline, home).to_pylist())
+
+
+def table_of(kind: str, pipeline: Any, home: Path) -> Any:
     if kind == "delta":
         from deltalake import DeltaTable
 
-        table = DeltaTable(str(home / "table")).to_pyarrow_table()
-    elif kind == "iceberg":
+        return DeltaTable(str(home / "table")).to_pyarrow_table()
+    if kind == "iceberg":
         from pyiceberg.catalog import load_catalog
 
-        table = load_catalog("twinlog", **pipeline.sink.catalog).load_table("shop.orders").scan().to_arrow()
+        return load_catalog("twinlog", **pipeline.sink.catalog).load_table("shop.orders").scan().to_arrow()
+    current = home / "table" / "CURRENT"
+    if current.exists():
+        return pyarrow.parquet.read_table(home / "table" / json.loads(current.read_text())["snapshot"])
+    return pyarrow.dataset.dataset(home / "table", partitioning="hive").to_table()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "delta", "iceberg"])
+def test_archive_writes_each_record_once(
+    spark: Any, bootstrap: str, topics: dict[str, str], tmp_path: Path, kind: str
+) -> None:
+    pipeline = pipeline_of(
+        "archive", bootstrap, tmp_path, topics, sink=sink_of(kind, tmp_path, partition_by=["customer"])
+    )
+    run(spark, pipeline)
+    # As if the driver had died before Spark wrote down that the batch was done: the table knows that it has it.
+    for path in tmp_path.glob("checkpoints/*/table/commits/*"):
+        path.unlink()
+    run(spark, pipeline)
+    found = sorted((row["id"], row["customer"]) for row in table_of(kind, pipeline, tmp_path).to_pylist())
+    assert found == [(1, "ann"), (2, "bob"), (2, "bob"), (3, "ann")]
+    if kind != "iceberg":
+        assert {path.name for path in (tmp_path / "table").glob("customer=*")} == {"customer=ann", "customer=bob"}
     else:
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(home / "table" / json.loads((home / "table" / "CURRENT").read_text())["snapshot"])
-    return sorted((row["id"], row["amount"]) for row in table.to_pylist())
+        assert len(list((tmp_path / "warehouse").rglob("customer=ann"))) == 1
 
 
-def test_archive_writes_each_record_once(spark: Any, bootstrap: str, topics: dict[str, str], tmp_path: Path) -> None:
-    pipeline = pipeline_of("archive", bootstrap, tmp_path, topics)
+def test_rows_behind_the_watermark_are_dropped_and_windows_stay_as_they_were(
+    spark: Any, bootstrap: str, client: Client, topics: dict[str, str], tmp_path: Path
+) -> None:
+    pipeline = pipeline_of("aggregate", bootstrap, tmp_path, topics)
     run(spark, pipeline)
+    later = {**ORDERS[0], "id": 9, "at": "2024-05-01T12:00:00Z"}
+    produce(client, topics["orders"], [(b"9", json.dumps(later).encode())])
     run(spark, pipeline)
-    rows = spark.read.parquet(str(tmp_path / "archive/orders")).orderBy("at").collect()
-    assert [(row.id, row.customer) for row in rows] == [(1, "ann"), (2, "bob"), (2, "bob"), (3, "ann")]
+    late = {**ORDERS[0], "id": 10, "at": "2024-05-01T10:00:06Z"}
+    produce(client, topics["orders"], [(b"10", json.dumps(late).encode())])
+    run(spark, pipeline)
+    found = [
+        (each["customer"], each["start"][11:16], each["orders"]) for each in values(spark, bootstrap, topics["out"])
+    ]
+    assert sorted(found) == [("ann", "10:00", 1), ("ann", "10:01", 1), ("ann", "12:00", 1), ("bob", "10:00", 2)]
+
+
+def test_a_python_function_gets_a_frame_and_returns_one(
+    spark: Any, bootstrap: str, topics: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "doubling.py").write_text(
+        "def transform(orders):\n    return orders.selectExpr('id', 'amount * 2 AS d')\n"
+    )
+    how = {"function": "doubling:transform"}
+    run(spark, pipeline_of("python", bootstrap, tmp_path, topics, transform=how, sink={"key": "id"}))
+    assert [each["d"] for each in values(spark, bootstrap, topics["out"])] == [21.0, 14.0, 14.0, 5.0]
 
 
 def test_replay_copies_a_range(spark: Any, bootstrap: str, topics: dict[str, str], tmp_path: Path) -> None:

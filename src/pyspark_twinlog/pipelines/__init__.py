@@ -9,7 +9,8 @@ table.
 
 from __future__ import annotations
 
-from pyspark_twinlog.pipelines.run import Progress, dry_run, run, session_for, start, state_of
+from pyspark_twinlog.pipelines.progress import Progress, Status, reason_of
+from pyspark_twinlog.pipelines.run import dry_run, run, session_for, start, state_of
 from pyspark_twinlog.pipelines.spec import Pipeline, SpecWrong, load, read
 from pyspark_twinlog.pipelines.templates import TEMPLATES, template
 
@@ -18,9 +19,11 @@ __all__ = [
     "Pipeline",
     "Progress",
     "SpecWrong",
+    "Status",
     "dry_run",
     "load",
     "read",
+    "reason_of",
     "run",
     "session_for",
     "start",

@@ -13,6 +13,7 @@ from pyspark_twinlog.pipelines.spec import Pipeline, Source, SpecWrong
 BAD: Final = "_bad"
 META: Final = ("key", "topic", "partition", "offset", "timestamp")
 RAW: Final = "_raw"
+ADVICE: Final = "add [dead_letters] with topic = ... to the pipeline, and it goes there"
 
 
 def read_topic(spark: Any, pipeline: Pipeline, source: Source, *, streaming: bool = True) -> Any:
@@ -75,6 +76,18 @@ def good(frame: Any) -> Any:
     from pyspark.sql import functions as F
 
     return frame.where(F.col(BAD).isNull()).drop(BAD, RAW, "_headers")
+
+
+def sound(frame: Any) -> Any:
+    """Fails the query at the first value that cannot be read, and names it: where bad values go nowhere, to pass one
+    over would be to lose it."""
+    from pyspark.sql import functions as F
+
+    told = F.format_string(
+        f"pyspark_twinlog.errors.BadRecord: %s-%d has a record at offset %d that cannot be read (%s): {ADVICE}",
+        *[F.col(name) for name in ("_topic", "_partition", "_offset", BAD)],
+    )
+    return frame.where(F.when(F.col(BAD).isNull(), F.lit(True)).otherwise(F.raise_error(told).cast("boolean")))
 
 
 def dead_letters(frame: Any, topic: str) -> Any:

@@ -20,7 +20,11 @@ HEAD_BYTES: Final = 5
 
 
 class SchemaUnknown(Exception):
-    """The registry does not have the schema, or cannot be reached."""
+    """The registry does not have the schema that a value names: a bad value."""
+
+
+class RegistryAway(Exception):
+    """The registry gives no schemas now. The query stops: its values may be good."""
 
 
 class Registry:
@@ -44,11 +48,13 @@ class Registry:
             with urllib.request.urlopen(address, timeout=TIMEOUT_S) as answer:
                 document = json.loads(answer.read(ANSWER_BYTES_MAX))
         except urllib.error.HTTPError as refused:
-            raise SchemaUnknown(f"the registry has no schema {number} (HTTP {refused.code})") from None
+            if refused.code == 404:
+                raise SchemaUnknown(f"the registry has no schema {number}") from None
+            raise RegistryAway(f"the registry at {self._url} answers HTTP {refused.code}") from None
         except (OSError, ValueError) as wrong:
-            raise SchemaUnknown(f"the registry at {self._url} gave no schema {number}: {wrong}") from None
+            raise RegistryAway(f"the registry at {self._url} gave no schema {number}: {wrong}") from None
         if not isinstance(document, dict):
-            raise SchemaUnknown(f"the registry's answer for schema {number} is no object")
+            raise RegistryAway(f"the registry's answer for schema {number} is no object")
         return document
 
 
@@ -134,17 +140,41 @@ def protobuf_decoder(registry: Registry) -> Callable[[bytes], str]:
         document = json_format.MessageToDict(
             made.FromString(body), preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )
-        return json.dumps(document)
+        return json.dumps(_with_numbers(document, made.DESCRIPTOR))
 
     return decode
+
+
+def _with_numbers(document: dict[str, Any], descriptor: Any) -> dict[str, Any]:
+    """Protobuf's JSON has integers of 64 bits as text; Spark's parser wants numbers."""
+
+    def value_of(value: Any, field: Any) -> Any:
+        if field.cpp_type in (field.CPPTYPE_INT64, field.CPPTYPE_UINT64):
+            return int(value)
+        if field.message_type is not None and isinstance(value, dict):
+            return _with_numbers(value, field.message_type)
+        return value
+
+    for field in descriptor.fields:
+        value = document.get(field.name)
+        if value is None:
+            continue
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            entry = field.message_type.fields_by_name["value"]
+            document[field.name] = {key: value_of(each, entry) for key, each in value.items()}
+        elif isinstance(value, list):
+            document[field.name] = [value_of(each, field) for each in value]
+        else:
+            document[field.name] = value_of(value, field)
+    return document
 
 
 def json_column(format_name: str, url: str) -> Callable[[Any], Any]:
     """A function of Spark's workers: values in, (json, error) out."""
 
-    def decode_column(values: Any) -> Any:
-        import pandas
+    import pandas
 
+    def decode_column(values: Any) -> Any:
         decoder = _decoder(format_name, url)
         texts: list[str | None] = []
         errors: list[str | None] = []
@@ -152,13 +182,15 @@ def json_column(format_name: str, url: str) -> Callable[[Any], Any]:
             try:
                 texts.append(None if value is None else decoder(bytes(value)))
                 errors.append(None)
-            except SchemaUnknown:
+            except RegistryAway:
                 raise
             except Exception as wrong:
                 texts.append(None)
                 errors.append(f"{format_name}: {wrong}"[:500])
         return pandas.DataFrame({"json": texts, "error": errors})
 
+    # Spark asks the types of a function what kind of function it is, and wants them as objects.
+    decode_column.__annotations__ = {"values": pandas.Series, "return": pandas.DataFrame}
     return decode_column
 
 

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark_twinlog.pipelines.build import as_records, dead_letters, good, parse, read_topic, transformed
+from pyspark_twinlog.foreach import each_batch
+from pyspark_twinlog.pipelines.build import as_records, dead_letters, good, parse, read_topic, sound, transformed
+from pyspark_twinlog.pipelines.progress import WRITTEN, Status, master_of, progress_of, reason_of
+from pyspark_twinlog.pipelines.report import Reporter
 from pyspark_twinlog.pipelines.spec import TABLE_SINKS, Pipeline, Source, SpecWrong
 from pyspark_twinlog.pipelines.tables import DELETED, open_table
 
 POLL_S: Final = 0.25
-
-
-@dataclass(frozen=True)
-class Progress:
-    """One look at a running pipeline."""
-
-    batch: int
-    rows: int
-    rows_a_second: float
-    batch_ms: int
-    lag: int
-    error: str = ""
 
 
 def resolve(pipeline: Pipeline, place: str) -> str:
@@ -56,7 +47,7 @@ def _table(spark: Any, pipeline: Pipeline, source: Source) -> Any:
 
         named = Source(name=source.name, topic=source.table[6:], format=source.format, schema=source.schema,
                        registry=source.registry, options=source.options)  # fmt: skip
-        rows = parse(read_topic(spark, pipeline, named, streaming=False), named)
+        rows = sound(parse(read_topic(spark, pipeline, named, streaming=False), named))
         names = [name for name in rows.columns if not name.startswith("_") and name != "timestamp"]
         last = rows.groupBy("_key").agg(F.max_by(F.struct("_raw", *names), "_offset").alias("last"))
         return last.where("last._raw is not null").select(*[f"last.{name}" for name in names])
@@ -86,22 +77,29 @@ def result_of(spark: Any, pipeline: Pipeline, readable: dict[str, Any]) -> Any:
 def start(spark: Any, pipeline: Pipeline) -> list[Any]:
     """Starts the queries; a topic as sink takes dead letters in the same commit, tables get a query beside them."""
     readable, everything = frames_of(spark, pipeline)
-    result = result_of(spark, pipeline, readable)
+    doubtful = [everything[each.name] for each in pipeline.sources if each.name in everything and each.may_be_bad]
     home = resolve(pipeline, pipeline.checkpoint)
-    bad = [dead_letters(frame, pipeline.dead_letters) for frame in everything.values()] if pipeline.dead_letters else []
-    queries = []
     if pipeline.sink.type == "topic":
-        records = as_records(result, pipeline)
-        for each in bad:
-            records = records.unionByName(each)
-        queries.append(_to_topic(pipeline, records, f"{home}/records", pipeline.name))
-    else:
-        queries.append(_to_table(pipeline, result, f"{home}/table"))
-        for number, each in enumerate(bad):
-            queries.append(
-                _to_topic(pipeline, each, f"{home}/dead-letters-{number}", f"{pipeline.name}-dead-letters-{number}")
-            )
+        records = as_records(result_of(spark, pipeline, readable), pipeline)
+        for each in doubtful:
+            # Also without dead letters, so that they may be added to a checkpoint that stopped at a bad value.
+            frame = each if pipeline.dead_letters else sound(each)
+            records = records.unionByName(dead_letters(frame, pipeline.dead_letters))
+        return [_to_topic(pipeline, records, f"{home}/records", pipeline.name)]
+    if not pipeline.dead_letters:
+        readable |= {name: good(sound(frame)) for name, frame in everything.items()}
+    queries = [_to_table(pipeline, result_of(spark, pipeline, readable), f"{home}/table")]
+    for number, each in enumerate(doubtful if pipeline.dead_letters else ()):
+        letters, name = dead_letters(each, pipeline.dead_letters), f"dead-letters-{number}"
+        queries.append(_to_topic(pipeline, letters, f"{home}/{name}", f"{pipeline.name}-{name}"))
     return queries
+
+
+def _counted(rows: Any) -> Any:
+    """Lets a query's progress tell how many rows it has written."""
+    from pyspark.sql import functions as F
+
+    return rows.observe(WRITTEN, F.count(F.lit(1)).alias("rows"))
 
 
 def _triggered(writer: Any, pipeline: Pipeline) -> Any:
@@ -116,28 +114,16 @@ def _mode(pipeline: Pipeline) -> str:
 
 def _to_topic(pipeline: Pipeline, records: Any, checkpoint: str, name: str) -> Any:
     options = {"kafka.bootstrap.servers": pipeline.bootstrap, **pipeline.sink.options}
+    records = _counted(records)
     if _mode(pipeline) == "append":
         writer = records.writeStream.format("twinlog")
         for key, value in options.items():
             writer = writer.option(key, value)
     else:
         # Spark grants sinks in Python no other mode than append.
-        writer = records.writeStream.foreachBatch(_each_batch(options, name))
+        writer = records.writeStream.foreachBatch(each_batch(name, **options))
     writer = writer.queryName(name).outputMode(_mode(pipeline)).option("checkpointLocation", checkpoint)
     return _triggered(writer, pipeline).start()
-
-
-def _each_batch(options: Mapping[str, str], name: str) -> Callable[[Any, int], None]:
-    """Writes each batch once, as the stream writer does; the query is known by the pipeline's name."""
-
-    def write(batch: Any, number: int) -> None:
-        writer = batch.write.format("twinlog").mode("append")
-        epoch = {"sinkId": f"twinlog-pipeline-{name}", "queryId": name, "batchId": str(number)}
-        for key, value in {**epoch, **options}.items():
-            writer = writer.option(key, value)
-        writer.save()
-
-    return write
 
 
 def _to_table(pipeline: Pipeline, result: Any, checkpoint: str) -> Any:
@@ -168,8 +154,6 @@ def _to_table(pipeline: Pipeline, result: Any, checkpoint: str) -> Any:
             result = result.drop(*[name for name in result.columns if name.startswith("_")])
         home = pipeline
         if sink.type in ("parquet", "delta"):
-            from dataclasses import replace
-
             home = replace(pipeline, sink=replace(sink, path=resolve(pipeline, sink.path)))
 
         def write(batch: Any, number: int) -> None:
@@ -184,64 +168,67 @@ def _to_table(pipeline: Pipeline, result: Any, checkpoint: str) -> Any:
                 if rows.num_rows:
                     table.append(rows, number)
 
-        writer = result.writeStream.queryName(pipeline.name).foreachBatch(write)
+        writer = _counted(result).writeStream.queryName(pipeline.name).foreachBatch(write)
         writer = writer.outputMode("append" if kind != "aggregate" else _mode(pipeline))
     return _triggered(writer.option("checkpointLocation", checkpoint), pipeline).start()
 
 
-# ---- watching ---------------------------------------------------------------------------------------------------
+# ---- running ----------------------------------------------------------------------------------------------------
 
 
-def progress_of(query: Any) -> Progress | None:
-    last = query.lastProgress
-    if last is None:
-        return None
-    told = json.loads(last.json) if hasattr(last, "json") else dict(last)
-    return Progress(
-        batch=int(told["batchId"]),
-        rows=int(told["numInputRows"]),
-        rows_a_second=float(told.get("processedRowsPerSecond") or 0.0),
-        batch_ms=int(told.get("durationMs", {}).get("triggerExecution", 0)),
-        lag=sum(_lag(source) for source in told.get("sources", ())),
-    )
+def run(
+    spark: Any,
+    pipeline: Pipeline,
+    on_status: Callable[[Status], None] | None = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> None:
+    """Until every query is done, it is ``enough``, one fails, or Ctrl-C: the last two raise, and stop the others.
 
+    What it does is reported to the cluster, for consoles and ``twinlog pipeline list``; see ``report``.
+    """
+    status = Status(pipeline.name, uuid.uuid4().hex[:12], "starting", _now_ms(), master_of(spark))
+    reporter = Reporter(pipeline, time.monotonic)
 
-def _lag(source: dict[str, Any]) -> int:
-    """Offsets between the end of the batch and the end of the topic."""
-    end, latest = source.get("endOffset"), source.get("latestOffset")
-    if not isinstance(end, dict) or not isinstance(latest, dict):
-        return 0
-    lag = 0
-    for topic, partitions in latest.items():
-        if topic.startswith("#"):
-            continue
-        for partition, head in partitions.items():
-            lag += max(0, int(head) - int(end.get(topic, {}).get(partition, 0)))
-    return lag
+    def tell(now: Status) -> None:
+        if on_status:
+            on_status(now)
+        reporter.tell(now, _now_ms())
 
-
-def run(spark: Any, pipeline: Pipeline, on_progress: Callable[[str, Progress], None] | None = None) -> None:
-    """Until every query is done, one fails, or Ctrl-C: then they are stopped, and the error is raised."""
-    queries = start(spark, pipeline)
-    seen: dict[str, int] = {}
+    tell(status)
+    queries: list[Any] = []
     try:
+        queries = start(spark, pipeline)
+        status = replace(status, state="running")
         while True:
-            running = False
+            # What is asked first is certain to be over when the progress is asked for: no last batch is missed.
+            over = not any(query.isActive for query in queries)
+            seen = {query.name: now for query in queries if (now := progress_of(query))}
+            if seen != status.progress or reporter.is_due(status, _now_ms()):
+                status = replace(status, progress=seen)
+                tell(status)
             for query in queries:
-                now = progress_of(query)
-                if now and on_progress and seen.get(query.name) != now.batch:
-                    seen[query.name] = now.batch
-                    on_progress(query.name, now)
-                running = running or query.isActive
-                if not query.isActive and query.exception() is not None:
-                    raise query.exception()
-            if not running:
-                return
+                if not query.isActive and (wrong := query.exception()) is not None:
+                    raise wrong
+            if over or enough():
+                break
             time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        tell(replace(status, state="stopped"))
+        raise
+    except Exception as wrong:
+        tell(replace(status, state="failed", error=reason_of(wrong)))
+        raise
+    else:
+        tell(replace(status, state="finished" if over else "stopped"))
     finally:
+        reporter.close()
         for query in queries:
             if query.isActive:
                 query.stop()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True)

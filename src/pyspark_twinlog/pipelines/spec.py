@@ -38,6 +38,11 @@ class Source:
     rate: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def may_be_bad(self) -> bool:
+        """Whether there are values that its format cannot read."""
+        return self.format not in ("bytes", "text")
+
 
 @dataclass(frozen=True)
 class Sink:

@@ -41,7 +41,7 @@ def open_table(pipeline: Pipeline) -> Table:
     if sink.type == "delta":
         return DeltaFiles(sink.path, pipeline.name, sink.partition_by)
     if sink.type == "iceberg":
-        return IcebergFiles(dict(sink.catalog), sink.table, pipeline.name)
+        return IcebergFiles(dict(sink.catalog), sink.table, pipeline.name, sink.partition_by)
     return ParquetFiles(sink.path, sink.partition_by)
 
 
@@ -168,8 +168,9 @@ class DeltaFiles:
 class IcebergFiles:
     """An Iceberg table; every snapshot of ours says which batch it holds."""
 
-    def __init__(self, catalog: dict[str, str], table: str, name: str) -> None:
+    def __init__(self, catalog: dict[str, str], table: str, name: str, partition_by: Sequence[str]) -> None:
         self._catalog = catalog
+        self._partition_by = list(partition_by)
         self._table = table
         self._property = f"{BATCH_PROPERTY}.{name}"
 
@@ -205,7 +206,14 @@ class IcebergFiles:
         catalog = load_catalog("twinlog", **self._catalog)
         namespace = self._table.rpartition(".")[0]
         catalog.create_namespace_if_not_exists(namespace)
-        return catalog.create_table_if_not_exists(self._table, schema=schema)
+        table = catalog.create_table_if_not_exists(self._table, schema=schema)
+        missing = {*self._partition_by} - {field.name for field in table.spec().fields}
+        if missing:
+            with table.update_spec() as update:
+                for name in self._partition_by:
+                    if name in missing:
+                        update.add_identity(name)
+        return table
 
     def _held(self, table: Any, batch: int) -> bool:
         for snapshot in reversed(table.metadata.snapshots):

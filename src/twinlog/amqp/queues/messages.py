@@ -13,7 +13,6 @@ from typing import Final, NamedTuple, Protocol
 from twinlog._kernel import RUN_PERSISTENT, build_run, measure_run, run_info, split_run
 from twinlog.amqp.durability import when_all_durable
 from twinlog.amqp.ports import (
-    Appended,
     Appending,
     Published,
     Queue,
@@ -133,33 +132,13 @@ class LiveMessages:
         mark, accepted, _ = self._publish_to_queues(blob, queues) if queues else Published(0, count)
         appendings: list[Appending] = []
         for stream in streams:
-            try:
-                appended = stream.append(blob, count)
-            except HostFault as fault:
-                if not (queues or appendings):
-                    raise
-                appended = Appended(0, None, str(fault))  # others have it already
+            appended = stream.append(blob, count)
             if appended.appending is not None:
                 appendings.append(appended.appending)
             if appended.accepted < count:
                 accepted = min(accepted, appended.accepted)
                 self._refused_by_stream(stream, count - appended.accepted, appended.why_not)
         return Published(mark, accepted, tuple(appendings))
-
-    def _served(self, targets: Sequence[QueueInfo]) -> tuple[QueueInfo, ...]:
-        """Without streams whose log failed: what moves by itself cannot wait for them. ``DiskFull``: it can."""
-        found = []
-        for info in targets:
-            try:
-                if info.twin is not None:
-                    self.stream(info).check_room()
-            except DiskFull:
-                raise
-            except HostFault as fault:
-                self._log.error("a stream cannot be written", stream=info.name, vhost=info.vhost, fault=str(fault))
-            else:
-                found.append(info)
-        return tuple(found)
 
     def _refused_by_stream(self, stream: StreamQueue, count: int, why: str) -> None:
         self.stream_refused_count += count
@@ -249,7 +228,6 @@ class LiveMessages:
             targets = self._router.route(vhost, exchange, key, properties, copies)
         except Refused:
             return ()  # its exchange is gone
-        targets = self._served(targets)
         if not targets:
             return ()
         return self.publish(single_run(exchange, key, flags, properties, body), targets).appendings
@@ -463,7 +441,6 @@ class LiveMessages:
         self, burial: Burial, way: tuple[str, int, tuple[QueueInfo, ...]], letters: list[tuple[bytes, bytes]]
     ) -> tuple[Appending, ...]:
         key, flags, targets = way
-        targets = self._served(targets)
         if not targets:
             return ()
         return self.publish(build_run(burial.exchange, key, flags, letters), targets).appendings

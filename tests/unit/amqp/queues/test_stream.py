@@ -254,38 +254,6 @@ def test_a_dead_letter_leaves_its_queue_when_the_stream_has_it() -> None:
     assert made.pull("q") == [] and log.end == 2
 
 
-def test_a_stream_that_failed_does_not_hold_up_what_moves_by_itself() -> None:
-    made, _, log = world()
-    made.queue("q", dead_letter_exchange="x")
-    made.queue("letters")
-    made.exchange("x")
-    for name in ("s", "letters"):
-        made.bind(name, "x")
-    del made.streams.logs["s"]
-    made.publish(["bad", "good"], "q")
-    for _ in range(2):
-        got = made.of("q").get(no_ack=False)
-        assert got is not None
-        made.of("q").reject(got.number, got.number)
-    made.settle()
-    assert made.pull("letters") == [b"bad", b"good"] and log.offset_end == 0
-
-
-def test_a_full_stream_makes_dead_letters_wait() -> None:
-    made, _, log = world()
-    made.queue("q", dead_letter_exchange="", dead_letter_routing_key="s")
-    made.publish(["bad"], "q")
-    got = made.of("q").get(no_ack=False)
-    assert got is not None
-    log.full = True
-    made.of("q").reject(got.number, got.number)
-    made.settle()
-    assert log.offset_end == 0
-    log.full = False
-    made.settle(2000)
-    assert log.offset_end == 1
-
-
 def test_slices_stay_as_long_as_there_is_room() -> None:
     slices = Slices(5_000)
     keys: list[Any] = [(1, None, at) for at in range(6)]
