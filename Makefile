@@ -26,7 +26,7 @@ JOBS ?= 2
 ARGS ?=
 
 .PHONY: help setup setup-run setup-test setup-lint console rabbitmqadmin run test test-kernel test-python lint format bench sim powercut cutandflip killstorm copyjob fuzz pages docs wheel clean
-.PHONY: FORCE sparkfaults
+.PHONY: FORCE sparkfaults demo
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ format: setup-lint ## Put the sources into our format
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 	cargo fmt --manifest-path kernel/Cargo.toml
+
+demo: setup-run setup-test setup-spark console-if-possible ## Orders by AMQP and Kafka, Spark pipelines, checked results: two minutes
+	@$(PYTHON) -m demo $(ARGS)
 
 bench: setup ## Measure beside the references: ARGS="kafka|rabbitmq|spark [workload ...]" (needs a JDK and Maven)
 	$(PYTHON) -m benchmarks.macro $(ARGS)

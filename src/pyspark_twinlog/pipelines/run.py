@@ -76,6 +76,7 @@ def result_of(spark: Any, pipeline: Pipeline, readable: dict[str, Any]) -> Any:
 
 def start(spark: Any, pipeline: Pipeline) -> list[Any]:
     """Starts the queries; a topic as sink takes dead letters in the same commit, tables get a query beside them."""
+    _activate(spark)
     readable, everything = frames_of(spark, pipeline)
     doubtful = [everything[each.name] for each in pipeline.sources if each.name in everything and each.may_be_bad]
     home = resolve(pipeline, pipeline.checkpoint)
@@ -93,6 +94,12 @@ def start(spark: Any, pipeline: Pipeline) -> list[Any]:
         letters, name = dead_letters(each, pipeline.dead_letters), f"dead-letters-{number}"
         queries.append(_to_topic(pipeline, letters, f"{home}/{name}", f"{pipeline.name}-{name}"))
     return queries
+
+
+def _activate(spark: Any) -> None:
+    """Spark looks for sources in Python in the session of the thread, and a thread of the caller's has none yet."""
+    if hasattr(spark, "_jsparkSession"):
+        spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 def _counted(rows: Any) -> Any:
