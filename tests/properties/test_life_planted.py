@@ -15,6 +15,7 @@ from twinlog.sim.planted.patch import Patch
 from twinlog.storage import keeper
 from twinlog.storage.compaction import Compaction
 from twinlog.storage.log import PartitionLog
+from twinlog.storage.log_sync import LogSync
 from twinlog.storage.marks import Mark
 from twinlog.storage.segment import Segment
 
@@ -37,8 +38,9 @@ def old_files_go_at_once(patch: Patch) -> None:
 
     def replace_segments(self: PartitionLog, old: list[Segment], new: Segment, written_path: str) -> None:
         before(self, old, new, written_path)
-        self._replaced, self._replaced_unsynced = self._replaced_unsynced, []
-        self._discard_replaced()
+        sync = self.sync
+        sync._replaced, sync._replaced_unsynced = sync._replaced_unsynced, []
+        sync._discard_replaced()
 
     before = patch.put(PartitionLog, "replace_segments", replace_segments)
 
@@ -54,7 +56,7 @@ def aborted_transactions_count(patch: Patch) -> None:
 
 
 def undecided_is_compacted(patch: Patch) -> None:
-    patch.put(PartitionLog, "compactable_to", property(lambda self: self._mark_base))
+    patch.put(PartitionLog, "compactable_to", property(lambda self: self.sync.mark_base))
 
 
 def what_was_planned_stays_planned(patch: Patch) -> None:
@@ -81,7 +83,7 @@ def the_lag_is_ignored(patch: Patch) -> None:
 def segments_go_before_the_new_start_is_durable(patch: Patch) -> None:
     def delete_to(self: PartitionLog, offset: int, done: Callable[[], None] | None = None) -> None:
         before(self, offset, done)
-        self._drop_segments(self.offset_start)
+        self.drop_segments(self.offset_start)
 
     before = patch.put(PartitionLog, "delete_to", delete_to)
 
@@ -89,11 +91,11 @@ def segments_go_before_the_new_start_is_durable(patch: Patch) -> None:
 def nothing_ends_where_the_log_was_durable(patch: Patch) -> None:
     """All segments below the start go, also the one that the durable mark names."""
 
-    def marked(self: PartitionLog, mark: Mark) -> None:
+    def marked(self: LogSync, mark: Mark) -> None:
         before(self, mark)
-        self._drop_segments(mark.offset_start)
+        self._log.drop_segments(mark.offset_start)
 
-    before = patch.put(PartitionLog, "marked", marked)
+    before = patch.put(LogSync, "marked", marked)
 
 
 def the_first_segment_keeps_its_index(patch: Patch) -> None:
@@ -106,6 +108,7 @@ def the_first_segment_keeps_its_index(patch: Patch) -> None:
     before = patch.put(PartitionLog, "replace_segments", replace_segments)
 
 
+BROKEN_PLANTS: Final = (AttributeError, NameError, TypeError)
 BUGS: Final[dict[Callable[[Patch], None], Callable[[], None]]] = {
     written_without_sync: model.test_every_step_of_compaction_may_be_the_last,
     old_files_go_at_once: model.test_every_step_of_compaction_may_be_the_last,
@@ -127,6 +130,6 @@ def test_a_planted_bug_is_found(plant: Callable[[Patch], None]) -> None:
         plant(patch)
         with pytest.raises(Exception) as found:
             BUGS[plant]()
-        assert not isinstance(found.value, pytest.fail.Exception)
+        assert not isinstance(found.value, (pytest.fail.Exception, *BROKEN_PLANTS)), "the plant itself is broken"
     finally:
         patch.undo()
