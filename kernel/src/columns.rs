@@ -116,7 +116,7 @@ pub struct Columns {
 impl Columns {
     /// Empty, with room for about as much as there was: growing from nothing copies everything twice.
     pub fn empty_like(before: &Self) -> Self {
-        fn room<T>(before: &Vec<T>) -> Vec<T> {
+        fn room<T>(before: &[T]) -> Vec<T> {
             Vec::with_capacity(before.len() + before.len() / 8)
         }
         fn binary(before: &Binary) -> Binary {
