@@ -59,7 +59,7 @@ def outcome_of(call: DiskCall, full: bool, nth: int, when: str) -> bool:
         plan = plan_for(world)
         stage = Stage(world, plan)
         trial = LogTrial(world, plan, stage)
-        trial.begin()
+        trial.start()
         faults = stage.broker.machine.platter.faults
         if when == "at the next start":
             world.run_for(300)
@@ -68,9 +68,9 @@ def outcome_of(call: DiskCall, full: bool, nth: int, when: str) -> bool:
         world.run_for(1200)
         failed = not faults.is_armed
         trial.drain()
-        trial.audit("auditor")
+        trial.judge("auditor")
         stage.cut_again()
-        trial.audit("second auditor")
+        trial.judge("second auditor")
         assert stage.history.confirmed
         return failed
 

@@ -39,20 +39,26 @@ class Course:
         self.actors: dict[str, Actor] = {}
 
     def play(self) -> None:
-        stage = self.stage
-        stage.start_broker()
-        for topic in self.plan.topics:
-            stage.make_topic(topic)
-        self.begin()
-        torment(stage)
+        self.start()
+        torment(self.stage)
         self.harm()
-        stage.mend()
-        stage.is_unsafe = False
-        stage.wait_for(lambda: not self.unfinished(), self.finish_ms, lambda: ", ".join(self.unfinished()))
+        self.drain()
         self.judge("auditor")
         if self.plan.cut_at_the_end:
-            stage.cut_again()
+            self.stage.cut_again()
             self.judge("second auditor")
+
+    def start(self) -> None:
+        self.stage.start_broker()
+        for topic in self.plan.topics:
+            self.stage.make_topic(topic)
+        self.begin()
+
+    def drain(self) -> None:
+        """Nothing breaks any more, and everybody comes to an end."""
+        self.stage.mend()
+        self.stage.is_unsafe = False
+        self.stage.wait_for(lambda: not self.unfinished(), self.finish_ms, lambda: ", ".join(self.unfinished()))
 
     def begin(self) -> None:
         """Brings the clients on."""
