@@ -45,11 +45,12 @@ class BrokerProcess:
 
     @property
     def is_whole(self) -> bool:
-        """In service with all its directories."""
+        """In service with all its directories, and no door kept shut by what failed at its start."""
         node = self.node
         return (
             self.is_ready
             and node is not None
+            and not node.closed_because
             and all(directory.offline is None for directory in node.store.directories)
         )
 
