@@ -15,7 +15,7 @@ from tests.kit.storage import QUICK, TOPIC, Machine, append, everything, marker,
 from twinlog.base import HostFault, Refused
 from twinlog.storage import PartitionLog, StorageSettings
 
-SMALL_ROUNDS = replace(QUICK, rounds_bytes=8192)
+SMALL_ROUNDS = replace(QUICK, rounds_bytes=8192, ballast_bytes=0)  # its bytes mean nothing
 PATIENT = replace(SMALL_ROUNDS, flush_interval_ms=60_000, checkpoint_interval_ms=600_000)
 
 
